@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Paddock authors
+#include "core/base/yaml.h"
+
+#include <yaml-cpp/yaml.h>
+
+#include <QRegularExpression>
+
+#include <set>
+
+namespace paddock {
+
+const YamlNode *YamlNode::find(QStringView key) const
+{
+    for (const Entry &entry : entries) {
+        if (entry.key == key)
+            return &entry.value;
+    }
+    return nullptr;
+}
+
+QString YamlNode::place() const
+{
+    return QStringLiteral("line %1, column %2").arg(line).arg(column);
+}
+
+Json YamlNode::toJson() const
+{
+    switch (kind) {
+    case Kind::Null: return Json(nullptr);
+    case Kind::Sequence: {
+        Json list = Json::array();
+        for (const YamlNode &item : items)
+            list.push_back(item.toJson());
+        return list;
+    }
+    case Kind::Mapping: {
+        Json object = Json::object();
+        for (const Entry &entry : entries)
+            object[toUtf8(entry.key)] = entry.value.toJson();
+        return object;
+    }
+    case Kind::Scalar: break;
+    }
+    if (quoted)
+        return paddock::toJson(scalar);
+    static const QRegularExpression integer(QStringLiteral("^[-+]?[0-9]+$"));
+    static const QRegularExpression floating(QStringLiteral("^[-+]?(\\.[0-9]+|[0-9]+(\\.[0-9]*)?)([eE][-+]?[0-9]+)?$"));
+    if (scalar.isEmpty() || scalar == u"~" || scalar == u"null" || scalar == u"Null" || scalar == u"NULL")
+        return Json(nullptr);
+    if (scalar == u"true" || scalar == u"True" || scalar == u"TRUE")
+        return Json(true);
+    if (scalar == u"false" || scalar == u"False" || scalar == u"FALSE")
+        return Json(false);
+    if (integer.match(scalar).hasMatch()) {
+        bool ok = false;
+        const qint64 value = scalar.toLongLong(&ok);
+        if (ok)
+            return Json(value);
+    }
+    if (floating.match(scalar).hasMatch())
+        return Json(scalar.toDouble());
+    return paddock::toJson(scalar);
+}
+
+namespace {
+
+struct Converter {
+    const YamlLimits &limits;
+    const QString &name;
+    int nodes = 0;
+    std::optional<Error> error;
+
+    void complain(const YAML::Mark &mark, const QString &what)
+    {
+        if (!error)
+            error = Error{ErrorCode::InvalidArgument,
+                          QStringLiteral("%1:%2:%3: %4").arg(name).arg(mark.line + 1).arg(mark.column + 1).arg(what),
+                          Json{{"line", mark.line + 1}, {"column", mark.column + 1}}, nullptr};
+    }
+
+    YamlNode convert(const YAML::Node &from, int depth)
+    {
+        YamlNode node;
+        const YAML::Mark mark = from.Mark();
+        node.line = mark.line + 1;
+        node.column = mark.column + 1;
+        if (error)
+            return node;
+        if (++nodes > limits.maxNodes) {
+            complain(mark, QStringLiteral("the document has more than %1 values").arg(limits.maxNodes));
+            return node;
+        }
+        if (depth > limits.maxDepth) {
+            complain(mark, QStringLiteral("nested deeper than %1 levels").arg(limits.maxDepth));
+            return node;
+        }
+        switch (from.Type()) {
+        case YAML::NodeType::Undefined:
+        case YAML::NodeType::Null: break;
+        case YAML::NodeType::Scalar:
+            node.kind = YamlNode::Kind::Scalar;
+            node.scalar = QString::fromStdString(from.Scalar());
+            node.quoted = from.Tag() == "!";
+            break;
+        case YAML::NodeType::Sequence:
+            node.kind = YamlNode::Kind::Sequence;
+            for (const auto &item : from)
+                node.items.push_back(convert(item, depth + 1));
+            break;
+        case YAML::NodeType::Map: {
+            node.kind = YamlNode::Kind::Mapping;
+            std::set<QString> seen;
+            for (const auto &pair : from) {
+                if (!pair.first.IsScalar()) {
+                    complain(pair.first.Mark(), QStringLiteral("a key must be plain text"));
+                    return node;
+                }
+                YamlNode::Entry entry;
+                entry.key = QString::fromStdString(pair.first.Scalar());
+                entry.line = pair.first.Mark().line + 1;
+                entry.column = pair.first.Mark().column + 1;
+                if (!seen.insert(entry.key).second) {
+                    complain(pair.first.Mark(), QStringLiteral("the key '%1' appears twice").arg(entry.key));
+                    return node;
+                }
+                entry.value = convert(pair.second, depth + 1);
+                node.entries.push_back(std::move(entry));
+            }
+            break;
+        }
+        }
+        return node;
+    }
+};
+
+} // namespace
+
+Result<YamlNode> parseYaml(const QByteArray &utf8, const QString &name, const YamlLimits &limits)
+{
+    if (utf8.size() > limits.maxBytes)
+        return fail(ErrorCode::ResourceExhausted,
+                    QStringLiteral("%1: larger than %2 bytes").arg(name).arg(limits.maxBytes));
+    try {
+        // yaml-cpp recurses on nesting before we see a node; flow nesting is bounded by a cheap scan first.
+        int depth = 0;
+        for (const char c : utf8) {
+            if (c == '[' || c == '{') {
+                if (++depth > 4 * limits.maxDepth)
+                    return fail(ErrorCode::InvalidArgument, QStringLiteral("%1: nested too deeply").arg(name));
+            } else if ((c == ']' || c == '}') && depth > 0) {
+                --depth;
+            }
+        }
+        const std::vector<YAML::Node> documents = YAML::LoadAll(utf8.toStdString());
+        if (documents.size() > 1)
+            return fail(ErrorCode::InvalidArgument,
+                        QStringLiteral("%1: holds %2 documents, expected one").arg(name).arg(documents.size()));
+        Converter converter{limits, name, 0, {}};
+        YamlNode root = documents.empty() ? YamlNode{} : converter.convert(documents.front(), 0);
+        if (converter.error)
+            return fail(*converter.error);
+        return root;
+    } catch (const YAML::Exception &e) {
+        return fail(ErrorCode::InvalidArgument,
+                    QStringLiteral("%1:%2:%3: %4")
+                        .arg(name)
+                        .arg(e.mark.line + 1)
+                        .arg(e.mark.column + 1)
+                        .arg(QString::fromStdString(e.msg)),
+                    Json{{"line", e.mark.line + 1}, {"column", e.mark.column + 1}});
+    } catch (const std::exception &e) {
+        return fail(ErrorCode::InvalidArgument, QStringLiteral("%1: %2").arg(name, QString::fromUtf8(e.what())));
+    }
+}
+
+} // namespace paddock

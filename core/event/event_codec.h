@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Paddock authors
+#pragma once
+
+#include "core/event/event.h"
+
+namespace paddock {
+
+/// The stable JSONL form (design.md §4): one object, `v`, `seq`, `t`, `mono_us`, `run`, `agent`, `span`?, `parent`?, `type`, then the fields in
+/// snake_case. Ends without a newline.
+QByteArray encodeEvent(const Event &event);
+/// Reads one untrusted line. Unknown types become UnknownEvent and encode to the same object again; missing optional
+/// fields take defaults; a missing type or a wrong version is an error.
+Result<Event> decodeEvent(const QByteArray &line);
+
+/// The fields object of a body alone (what the journal stores), and back.
+Json eventFields(const EventBody &body);
+Result<EventBody> eventBodyFromFields(const QString &type, const Json &fields);
+
+} // namespace paddock

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Paddock authors
+#pragma once
+
+#include "core/base/error.h"
+#include "core/base/ids.h"
+#include "core/base/task.h"
+#include "core/event/event_bus.h"
+#include "core/lease/lease_registry.h"
+
+#include <QByteArray>
+#include <QMap>
+#include <QString>
+#include <QStringList>
+
+#include <chrono>
+#include <memory>
+#include <optional>
+
+namespace paddock {
+
+struct CommandRequest {
+    QString command;
+    QMap<QString, QString> env;         ///< not empty: a one-off execution that bypasses the session (sandbox.md §5.6)
+    std::chrono::seconds timeout{0};    ///< 0: the sandbox's default
+    ScopeId scope;                      ///< whose shell session; empty: the default shell
+    EventSink events;                   ///< who speaks in the events of this command
+};
+
+struct CommandResult {
+    QString text;   ///< rendered as sandbox.md §5.7 says, virtual paths only
+    std::optional<int> exitCode;
+    QString status; ///< completed, hard_timeout, no_change_timeout, terminated, failed
+    bool sessionRecreated = false;
+};
+
+struct GrepMatch {
+    QString path;
+    int line = 0;
+    QString text;
+};
+struct GrepResult {
+    std::vector<GrepMatch> matches;
+    bool truncated = false;
+};
+struct GlobResult {
+    QStringList paths;
+    bool truncated = false;
+};
+struct GrepQuery {
+    QString pattern;
+    QString path;
+    QString glob;
+    bool literal = false;
+    bool caseSensitive = false;
+    int maxResults = 100;
+};
+
+/// One live sandbox. Paths are virtual. Every method may be called from any thread with an event loop and resumes there;
+/// errors are values whose messages are fit for the model. Shared by the lead and all subagents of a thread.
+class Sandbox
+{
+public:
+    virtual ~Sandbox() = default;
+    virtual SandboxId id() const = 0;
+    virtual bool isLocal() const = 0; ///< commands run on the host itself
+
+    virtual Task<Result<CommandResult>> execute(CommandRequest request, std::stop_token stop) = 0;
+    /// The whole file as text; decode errors are errors.
+    virtual Task<Result<QString>> readFile(QString path, std::stop_token stop) = 0;
+    virtual Task<Result<QByteArray>> readBytes(QString path, qint64 maxBytes, std::stop_token stop) = 0;
+    virtual Task<Result<void>> writeFile(QString path, QString content, bool append, std::stop_token stop) = 0;
+    virtual Task<Result<void>> writeBytes(QString path, QByteArray content, std::stop_token stop) = 0;
+    /// Entries as the `ls` tool shows them (sandbox.md §2.5): absolute virtual paths, directories with a trailing "/".
+    virtual Task<Result<QStringList>> listDir(QString path, int depth, std::stop_token stop) = 0;
+    virtual Task<Result<GlobResult>> glob(QString path, QString pattern, bool includeDirs, int maxResults,
+                                          std::stop_token stop) = 0;
+    virtual Task<Result<GrepResult>> grep(GrepQuery query, std::stop_token stop) = 0;
+    /// Ends the scope and its session: waits for its running command, cleans up (sandbox.md §5.8). Never fails.
+    virtual Task<> releaseCommandScope(ScopeId scope) = 0;
+};
+
+using SandboxPtr = std::shared_ptr<Sandbox>;
+
+/// Owns sandboxes (sandbox.md §7.1). Callable from any loop.
+class SandboxProvider
+{
+public:
+    virtual ~SandboxProvider() = default;
+    virtual Task<Result<SandboxId>> acquire(ThreadKey key, EventSink events, std::stop_token stop) = 0;
+    /// Memory only, no I/O; null when unknown or dead.
+    virtual SandboxPtr get(const SandboxId &id) = 0;
+    virtual Task<Result<void>> release(SandboxId id) = 0;
+    /// Ends everything; waits. Idempotent.
+    virtual Task<> shutdown() = 0;
+    virtual QString providerName() const = 0; ///< aio, local
+    virtual QString backendName() const = 0;  ///< embedded, container, provisioner, host
+    virtual int sessionLimit() const = 0;     ///< MAX_SHELL_SESSIONS in force; 0 when it has no sessions
+};
+
+} // namespace paddock
