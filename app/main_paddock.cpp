@@ -1,6 +1,75 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Paddock authors
-int main()
+#include "app/cli.h"
+#ifdef PADDOCK_GUI
+#include "app/gui.h"
+#endif
+
+#include <QCoreApplication>
+#include <QHash>
+#include <QLoggingCategory>
+
+#include <functional>
+
+using namespace paddock;
+
+namespace {
+
+const char *const helpText = R"(Paddock runs and supervises agents on this machine.
+
+Usage:
+  paddock [--open RUN | --sample]          open the window
+  paddock run [OPTIONS] "TASK"             run without a window: progress on stderr, the answer on stdout
+  paddock show [RUN]                       list runs, or tell what happened in one
+  paddock export RUN --format FORMAT       jsonl, markdown or otlp
+  paddock scenario list|check FILE         the scripted models that come along, and a check of your own
+  paddock sandbox serve [OPTIONS]          a local AIO sandbox for any AIO client
+  paddock doctor                           check this machine and say what to do
+
+Try this first (no key and no network needed; the model is scripted, everything else is real):
+  paddock run --scenario survey --workspace .
+
+Every command explains itself with --help.
+Exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 130 cancelled.
+)";
+
+} // namespace
+
+int main(int argc, char **argv)
 {
-    return 0;
+    QCoreApplication::setApplicationName(QStringLiteral("paddock"));
+    QCoreApplication::setOrganizationName(QStringLiteral("paddock"));
+    QCoreApplication::setApplicationVersion(QStringLiteral(PADDOCK_VERSION));
+    QStringList arguments;
+    for (int i = 1; i < argc; ++i)
+        arguments.append(QString::fromLocal8Bit(argv[i]));
+
+    static const QHash<QString, int (*)(const QStringList &)> commands = {
+        {QStringLiteral("run"), cli::run},           {QStringLiteral("show"), cli::show},
+        {QStringLiteral("export"), cli::exportRun},  {QStringLiteral("scenario"), cli::scenario},
+        {QStringLiteral("sandbox"), cli::sandbox},   {QStringLiteral("doctor"), cli::doctor},
+    };
+    const QString first = arguments.value(0);
+    if (first == u"--help" || first == u"-h" || first == u"help") {
+        cli::print(QString::fromUtf8(helpText).trimmed());
+        return cli::Done;
+    }
+    if (first == u"--version" || first == u"-v") {
+        cli::print(QStringLiteral("paddock " PADDOCK_VERSION));
+        return cli::Done;
+    }
+    if (const auto command = commands.constFind(first); command != commands.constEnd()) {
+        QCoreApplication app(argc, argv);
+        return (*command)(arguments.mid(1));
+    }
+    if (!first.isEmpty() && !first.startsWith(QLatin1Char('-'))) {
+        cli::say(QStringLiteral("paddock: there is no command '%1'. Try: paddock --help").arg(first));
+        return cli::Usage;
+    }
+#ifdef PADDOCK_GUI
+    return runWindow(argc, argv, arguments);
+#else
+    cli::say(QStringLiteral("paddock: this build has no window. Try: paddock run --scenario survey --workspace ."));
+    return cli::Usage;
+#endif
 }

@@ -94,23 +94,23 @@ private:
 template<typename T>
 Task<std::optional<T>> waitFor(Completion<T> completion, std::stop_token stop, std::chrono::milliseconds timeout)
 {
-    Completion<std::optional<T>> first;
-    // The forwarding frame is detached; it owns only values and ends when the completion does.
-    [](Completion<T> from, Completion<std::optional<T>> to) -> Task<> {
-        try {
-            to.complete(co_await from);
-        } catch (...) {
-            to.fail(std::current_exception());
+    // Watching instead of awaiting leaves nothing behind when the limit or the stop comes first.
+    Completion<void> first;
+    const quint64 observer = completion.observe([first] { first.complete(); });
+    {
+        QTimer timer;
+        if (timeout.count() >= 0) {
+            timer.setSingleShot(true);
+            QObject::connect(&timer, &QTimer::timeout, &timer, [first] { first.complete(); });
+            timer.start(timeout);
         }
-    }(completion, first);
-    QTimer timer;
-    if (timeout.count() >= 0) {
-        timer.setSingleShot(true);
-        QObject::connect(&timer, &QTimer::timeout, &timer, [first] { first.complete(std::nullopt); });
-        timer.start(timeout);
+        const std::stop_callback onStop(stop, [first] { first.complete(); });
+        co_await first;
     }
-    const std::stop_callback onStop(stop, [first] { first.complete(std::nullopt); });
-    co_return co_await first;
+    completion.unobserve(observer);
+    if (!completion.isComplete())
+        co_return std::nullopt;
+    co_return co_await completion; // ready: does not suspend
 }
 
 } // namespace paddock

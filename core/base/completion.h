@@ -6,16 +6,19 @@
 #include "core/base/task.h"
 
 #include <exception>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <utility>
 #include <variant>
+#include <vector>
 
 namespace paddock {
 
 /// A value that arrives once, from any thread; the first completion wins. One coroutine may await it, on a thread that
 /// runs an event loop; it resumes there through a queued call, never inline inside the completer (style.md F3, F6).
-/// Copies share the state. The awaiting frame keeps the state alive, so the completer may die before or after it.
+/// Awaiting takes the value: await once. Copies share the state. The awaiting frame keeps the state alive, so the completer may die before or after it.
 template<typename T>
 class Completion
 {
@@ -25,6 +28,8 @@ class Completion
         std::optional<std::variant<Stored, std::exception_ptr>> value;
         std::coroutine_handle<> waiter;
         LoopRef waiterLoop;
+        quint64 nextObserver = 1;
+        std::vector<std::pair<quint64, std::function<void()>>> observers;
     };
 
 public:
@@ -44,6 +49,26 @@ public:
     {
         const std::lock_guard lock(m_state->mutex);
         return m_state->value.has_value();
+    }
+
+    /// Calls `observer` once when the value arrives, on the completer's thread without locks held, or at once when it
+    /// is there. Several may watch, beside the one that awaits. Returns the id for unobserve.
+    quint64 observe(std::function<void()> observer) const
+    {
+        {
+            const std::lock_guard lock(m_state->mutex);
+            if (!m_state->value) {
+                m_state->observers.emplace_back(m_state->nextObserver, std::move(observer));
+                return m_state->nextObserver++;
+            }
+        }
+        observer();
+        return 0;
+    }
+    void unobserve(quint64 id) const
+    {
+        const std::lock_guard lock(m_state->mutex);
+        std::erase_if(m_state->observers, [id](const auto &entry) { return entry.first == id; });
     }
 
     class Awaiter
@@ -88,6 +113,7 @@ private:
     {
         std::coroutine_handle<> waiter;
         LoopRef loop;
+        std::vector<std::pair<quint64, std::function<void()>>> observers;
         {
             const std::lock_guard lock(m_state->mutex);
             if (m_state->value)
@@ -95,7 +121,10 @@ private:
             m_state->value.emplace(std::move(value));
             waiter = std::exchange(m_state->waiter, {});
             loop = m_state->waiterLoop;
+            observers.swap(m_state->observers);
         }
+        for (const auto &[id, observer] : observers)
+            observer();
         if (waiter)
             loop.post([waiter] { waiter.resume(); });
         return true;

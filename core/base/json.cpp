@@ -4,7 +4,12 @@
 
 #include "core/base/error.h"
 
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <limits>
 #include <map>
+#include <unordered_map>
 
 namespace paddock {
 
@@ -31,7 +36,7 @@ public:
     bool start_array(std::size_t) override { return open(Json::array()); }
     bool key(string_t &k) override
     {
-        m_keys.back() = std::move(k);
+        m_stack.back().key = std::move(k);
         return true;
     }
     bool end_object() override { return close(); }
@@ -53,11 +58,18 @@ private:
             root = std::move(v);
             return true;
         }
-        Json &top = m_stack.back();
-        if (top.is_array())
-            top.push_back(std::move(v));
+        Level &top = m_stack.back();
+        if (top.value.is_array()) {
+            top.value.push_back(std::move(v));
+            return true;
+        }
+        // ordered_map searches linearly: an object of many keys would cost the square of its size (untrusted input).
+        auto &members = top.value.get_ref<Json::object_t &>();
+        const auto [known, fresh] = top.index.try_emplace(top.key, members.size());
+        if (fresh)
+            members.emplace_back(std::move(top.key), std::move(v));
         else
-            top[m_keys.back()] = std::move(v);
+            (members.begin() + std::ptrdiff_t(known->second))->second = std::move(v);
         return true;
     }
     bool open(Json v)
@@ -66,21 +78,23 @@ private:
             tooDeep = true;
             return false;
         }
-        m_stack.push_back(std::move(v));
-        m_keys.emplace_back();
+        m_stack.push_back({std::move(v), {}, {}});
         return true;
     }
     bool close()
     {
-        Json v = std::move(m_stack.back());
+        Json v = std::move(m_stack.back().value);
         m_stack.pop_back();
-        m_keys.pop_back();
         return put(std::move(v));
     }
 
+    struct Level {
+        Json value;
+        std::string key; ///< the key whose value comes next
+        std::unordered_map<std::string, std::size_t> index;
+    };
     int m_maxDepth;
-    std::vector<Json> m_stack;
-    std::vector<std::string> m_keys;
+    std::vector<Level> m_stack;
     std::size_t m_errorOffset = 0;
 };
 

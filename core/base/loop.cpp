@@ -9,6 +9,7 @@
 #include <QThread>
 
 #include <mutex>
+#include <utility>
 
 Q_LOGGING_CATEGORY(lcLoop, "paddock.base.loop")
 
@@ -17,7 +18,6 @@ namespace paddock {
 struct LoopRef::Context {
     std::mutex mutex; // guards receiver: posting and the end of the thread exclude each other
     QObject *receiver = nullptr;
-    QThread *thread = nullptr;
 };
 
 namespace {
@@ -29,9 +29,12 @@ struct ThreadLocalContext {
     {
         if (!context)
             return;
-        const std::lock_guard lock(context->mutex);
-        delete context->receiver;
-        context->receiver = nullptr;
+        QObject *receiver = nullptr;
+        {
+            const std::lock_guard lock(context->mutex);
+            receiver = std::exchange(context->receiver, nullptr);
+        }
+        delete receiver; // outside the lock: dropping pending calls may run destructors that post again
     }
 };
 
@@ -43,7 +46,6 @@ LoopRef LoopRef::current()
     if (!local.context) {
         local.context = std::make_shared<Context>();
         local.context->receiver = new QObject;
-        local.context->thread = QThread::currentThread();
     }
     LoopRef ref;
     ref.m_context = local.context;
@@ -52,7 +54,7 @@ LoopRef LoopRef::current()
 
 bool LoopRef::isCurrent() const
 {
-    return m_context && m_context->thread == QThread::currentThread();
+    return m_context && m_context == current().m_context;
 }
 
 bool LoopRef::post(std::function<void()> call) const

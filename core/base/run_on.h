@@ -6,9 +6,23 @@
 
 #include <QThreadPool>
 
+#include <stdexcept>
+
 namespace paddock {
 
 namespace detail {
+
+/// Fails the completion when the call that should have set it is dropped unrun, e.g. because its loop ended first.
+template<typename T>
+struct FailIfDropped {
+    Completion<T> done;
+    ~FailIfDropped()
+    {
+        if (!done.isComplete() && !started)
+            done.fail(std::make_exception_ptr(std::runtime_error("the event loop has ended")));
+    }
+    bool started = false;
+};
 
 template<typename T, typename Fn>
 Task<> completeWith(Fn fn, Completion<T> done)
@@ -38,9 +52,13 @@ Task<TaskValue<std::invoke_result_t<Fn>>> runOn(LoopRef loop, Fn fn)
 {
     using T = TaskValue<std::invoke_result_t<Fn>>;
     Completion<T> done;
-    const bool posted = loop.post([fn, done]() mutable { detail::completeWith<T>(std::move(fn), done); });
-    if (!posted)
-        throw std::runtime_error("the event loop has ended");
+    {
+        auto guard = std::make_shared<detail::FailIfDropped<T>>(done);
+        loop.post([fn = std::move(fn), done, guard]() mutable {
+            guard->started = true;
+            detail::completeWith<T>(std::move(fn), done);
+        });
+    }
     if constexpr (std::is_void_v<T>)
         co_await done;
     else

@@ -7,6 +7,7 @@
 
 #include <QLoggingCategory>
 
+#include <exception>
 #include <stop_token>
 #include <type_traits>
 #include <vector>
@@ -19,21 +20,40 @@ namespace paddock {
 template<typename T = void>
 using Task = QCoro::Task<T>;
 
-/// Waits for all, in order; the tasks run concurrently because each started when it was made.
+/// Waits for all, in order; the tasks run concurrently because each started when it was made. All are waited for even
+/// when one throws; then the first exception is thrown.
 template<typename T>
 Task<std::vector<T>> whenAll(std::vector<Task<T>> tasks)
 {
     std::vector<T> results;
     results.reserve(tasks.size());
-    for (auto &task : tasks)
-        results.push_back(co_await task);
+    std::exception_ptr error;
+    for (auto &task : tasks) {
+        try {
+            results.push_back(co_await task);
+        } catch (...) {
+            if (!error)
+                error = std::current_exception();
+        }
+    }
+    if (error)
+        std::rethrow_exception(error);
     co_return results;
 }
 
 inline Task<> whenAll(std::vector<Task<>> tasks)
 {
-    for (auto &task : tasks)
-        co_await task;
+    std::exception_ptr error;
+    for (auto &task : tasks) {
+        try {
+            co_await task;
+        } catch (...) {
+            if (!error)
+                error = std::current_exception();
+        }
+    }
+    if (error)
+        std::rethrow_exception(error);
 }
 
 namespace detail {

@@ -10,7 +10,7 @@ struct TaskScope::State {
     QString name;
     std::stop_source stop;
     int running = 0;
-    std::optional<Completion<void>> drained;
+    std::vector<Completion<void>> drainers;
 };
 
 TaskScope::TaskScope(QString name) : m_state(std::make_shared<State>())
@@ -36,8 +36,10 @@ Task<> TaskScope::run(std::shared_ptr<State> state, std::function<Task<>(std::st
     } catch (...) {
         qCCritical(lcScope, "task in scope %ls threw an unknown exception", qUtf16Printable(state->name));
     }
-    if (--state->running == 0 && state->drained)
-        state->drained->complete();
+    if (--state->running == 0) {
+        for (const Completion<void> &drainer : std::exchange(state->drainers, {}))
+            drainer.complete();
+    }
 }
 
 bool TaskScope::spawn(std::function<Task<>(std::stop_token)> fn)
@@ -68,8 +70,8 @@ Task<> TaskScope::drain()
 {
     const auto state = m_state;
     while (state->running > 0) {
-        state->drained.emplace();
-        const Completion<void> done = *state->drained;
+        const Completion<void> done;
+        state->drainers.push_back(done);
         co_await done;
     }
 }

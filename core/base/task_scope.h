@@ -28,7 +28,7 @@ public:
     std::stop_token stopToken() const;
     void requestStop();
     int running() const;
-    /// Waits until no task is left. Not cancellable: what it waits for is (style.md E10). One waiter at a time.
+    /// Waits until no task is left. Not cancellable: what it waits for is (style.md E10).
     Task<> drain();
 
 private:

@@ -6,6 +6,7 @@
 
 #include <QRegularExpression>
 
+#include <optional>
 #include <set>
 
 namespace paddock {
@@ -45,6 +46,7 @@ Json YamlNode::toJson() const
     if (quoted)
         return paddock::toJson(scalar);
     static const QRegularExpression integer(QStringLiteral("^[-+]?[0-9]+$"));
+    static const QRegularExpression based(QStringLiteral("^0(o[0-7]+|x[0-9a-fA-F]+)$"));
     static const QRegularExpression floating(QStringLiteral("^[-+]?(\\.[0-9]+|[0-9]+(\\.[0-9]*)?)([eE][-+]?[0-9]+)?$"));
     if (scalar.isEmpty() || scalar == u"~" || scalar == u"null" || scalar == u"Null" || scalar == u"NULL")
         return Json(nullptr);
@@ -57,6 +59,12 @@ Json YamlNode::toJson() const
         const qint64 value = scalar.toLongLong(&ok);
         if (ok)
             return Json(value);
+        return paddock::toJson(scalar); // beyond 64 bits: kept as text, as in parseJson
+    }
+    if (based.match(scalar).hasMatch()) {
+        bool ok = false;
+        const qint64 value = scalar.sliced(2).toLongLong(&ok, scalar.at(1) == QLatin1Char('x') ? 16 : 8);
+        return ok ? Json(value) : paddock::toJson(scalar);
     }
     if (floating.match(scalar).hasMatch())
         return Json(scalar.toDouble());
@@ -101,12 +109,16 @@ struct Converter {
         case YAML::NodeType::Scalar:
             node.kind = YamlNode::Kind::Scalar;
             node.scalar = QString::fromStdString(from.Scalar());
-            node.quoted = from.Tag() == "!";
+            // yaml-cpp tags what was written plain "?" and what was quoted or a block "!"
+            node.quoted = from.Tag() == "!" || from.Tag() == "tag:yaml.org,2002:str";
             break;
         case YAML::NodeType::Sequence:
             node.kind = YamlNode::Kind::Sequence;
-            for (const auto &item : from)
+            for (const auto &item : from) {
                 node.items.push_back(convert(item, depth + 1));
+                if (error)
+                    return node;
+            }
             break;
         case YAML::NodeType::Map: {
             node.kind = YamlNode::Kind::Mapping;
@@ -126,6 +138,8 @@ struct Converter {
                 }
                 entry.value = convert(pair.second, depth + 1);
                 node.entries.push_back(std::move(entry));
+                if (error)
+                    return node;
             }
             break;
         }
@@ -142,16 +156,7 @@ Result<YamlNode> parseYaml(const QByteArray &utf8, const QString &name, const Ya
         return fail(ErrorCode::ResourceExhausted,
                     QStringLiteral("%1: larger than %2 bytes").arg(name).arg(limits.maxBytes));
     try {
-        // yaml-cpp recurses on nesting before we see a node; flow nesting is bounded by a cheap scan first.
-        int depth = 0;
-        for (const char c : utf8) {
-            if (c == '[' || c == '{') {
-                if (++depth > 4 * limits.maxDepth)
-                    return fail(ErrorCode::InvalidArgument, QStringLiteral("%1: nested too deeply").arg(name));
-            } else if ((c == ']' || c == '}') && depth > 0) {
-                --depth;
-            }
-        }
+        // yaml-cpp stops at 500 levels by itself (DepthGuard), long before the stack ends; we then count ours.
         const std::vector<YAML::Node> documents = YAML::LoadAll(utf8.toStdString());
         if (documents.size() > 1)
             return fail(ErrorCode::InvalidArgument,

@@ -18,7 +18,8 @@ public:
     /// Everything queued so far; empty when nothing is.
     std::vector<std::shared_ptr<const Event>> drain(qsizetype max = -1);
     qsizetype pending() const;
-    /// Called (from any thread, without locks held) when the queue becomes non-empty. Set before subscribing events flow.
+    /// Called from any thread when the queue becomes non-empty. It must only post (the bus holds its lock): no drain, no
+    /// append. Set before events flow.
     void setWakeup(std::function<void()> wakeup);
     /// How many deltas were merged into others because the queue was over its soft limit. State changes are never dropped.
     quint64 coalesced() const;

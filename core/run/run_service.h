@@ -24,7 +24,6 @@ struct RunRequest {
     QString sandbox = QStringLiteral("embedded");
     QString model;
     std::optional<QString> channelUserId;
-    std::optional<int> maxRunning; ///< overrides subagent_runtime.max_running for a fresh service
 };
 
 /// One run as the list shows it; live or past.
@@ -63,6 +62,8 @@ public:
     struct Options {
         QString configPath; ///< empty: search
         QString dataDir;    ///< empty: $XDG_DATA_HOME/paddock
+        std::optional<int> maxRunning; ///< overrides subagent_runtime.max_running
+        bool readOnly = false; ///< only look at the journal: nothing is started, no owner is taken
     };
     static Result<std::unique_ptr<RunService>> open(Options options);
     virtual ~RunService() = default;
@@ -75,6 +76,14 @@ public:
     virtual void cancel(const RunId &run, std::function<void()> done = {}) = 0;
     virtual void cancelAgent(const RunId &run, const AgentId &agent) = 0;
     virtual bool isLive(const RunId &run) const = 0;
+
+    /// One place for what is said about the journal: "" when all is saved, else a sentence.
+    virtual QString journalProblem() const = 0;
+    /// The only run whose id starts with `prefix` ("last" is the newest); an error when none or several do.
+    virtual Result<RunId> resolve(const QString &prefix) const = 0;
+    /// Writes a stored run as "jsonl", "markdown" or "otlp" to `path`; `done` gets an empty string or a sentence.
+    virtual void exportRun(const RunId &run, const QString &format, const QString &path,
+                           std::function<void(QString problem)> done) = 0;
 
     virtual void list(std::function<void(std::vector<RunSummary>)> done) = 0;
     /// Replays a stored run's events into `queue`-like sink in order, in batches on the owner's thread.

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Paddock authors
+#include "app/progress_printer.h"
+
+#include "app/cli.h"
+
+namespace paddock {
+
+namespace {
+constexpr qsizetype maxCommandChars = 100;
+
+QString oneLine(QString text)
+{
+    text.replace(QLatin1Char('\n'), QLatin1Char(' '));
+    for (QChar &c : text) {
+        if (c.unicode() < 0x20 || c.unicode() == 0x7f || (c.unicode() >= 0x80 && c.unicode() < 0xa0))
+            c = QLatin1Char('?'); // model and command text must not drive the person's terminal
+    }
+    return text.size() > maxCommandChars ? text.left(maxCommandChars) + QStringLiteral("…") : text;
+}
+} // namespace
+
+void ProgressPrinter::show(const Event &event)
+{
+    if (m_start.count() < 0)
+        m_start = event.mono;
+    if (m_quiet)
+        return;
+    agents(event);
+    sandboxes(event);
+    work(event);
+}
+
+QString ProgressPrinter::agentLabel(const AgentId &agent) const
+{
+    const QString label = m_labels.value(agent.value());
+    return label.isEmpty() ? agent.value() : QStringLiteral("%1 (%2)").arg(agent.value(), label);
+}
+
+void ProgressPrinter::line(const Event &event, const QString &text)
+{
+    const double seconds = double((event.mono - m_start).count()) / 1e6;
+    cli::say(QStringLiteral("%1  %2").arg(seconds, 7, 'f', 2).arg(text));
+}
+
+void ProgressPrinter::agents(const Event &event)
+{
+    if (const auto *e = std::get_if<RunStarted>(&event.body)) {
+        line(event, QStringLiteral("run %1 started: %2").arg(event.run.value(), oneLine(e->task)));
+    } else if (const auto *e = std::get_if<AgentQueued>(&event.body)) {
+        line(event, QStringLiteral("%1 waits for a slot, place %2").arg(event.agent.value()).arg(e->position));
+    } else if (const auto *e = std::get_if<AgentStarted>(&event.body)) {
+        if (!e->parent.isEmpty())
+            m_labels.insert(event.agent.value(), oneLine(e->description));
+        line(event, QStringLiteral("%1 started").arg(agentLabel(event.agent)));
+    } else if (const auto *e = std::get_if<AgentFinished>(&event.body)) {
+        QString text = QStringLiteral("%1 %2 after %3 turns").arg(agentLabel(event.agent), e->status).arg(e->turns);
+        if (e->error)
+            text += QStringLiteral(": ") + oneLine(*e->error);
+        line(event, text);
+    } else if (const auto *e = std::get_if<RunFinished>(&event.body)) {
+        QString text = QStringLiteral("run %1 %2, %3 tokens").arg(event.run.value(), e->status).arg(e->usage.total);
+        if (e->error)
+            text += QStringLiteral(": ") + oneLine(*e->error);
+        line(event, text);
+    }
+}
+
+void ProgressPrinter::sandboxes(const Event &event)
+{
+    if (const auto *e = std::get_if<SandboxAcquired>(&event.body)) {
+        line(event, QStringLiteral("sandbox %1 ready (%2, %3 ms)").arg(e->sandbox, e->backend).arg(e->durationMs));
+    } else if (const auto *e = std::get_if<LeaseAcquired>(&event.body)) {
+        line(event, QStringLiteral("lease acquired by %1; held by %2").arg(e->owner).arg(e->owners.size()));
+    } else if (const auto *e = std::get_if<LeaseReleased>(&event.body)) {
+        line(event, e->last ? QStringLiteral("lease released by %1, the last one").arg(e->owner)
+                            : QStringLiteral("lease released by %1; held by %2").arg(e->owner).arg(e->owners.size()));
+    } else if (const auto *e = std::get_if<SandboxReleased>(&event.body)) {
+        line(event, QStringLiteral("sandbox %1 released").arg(e->sandbox));
+    } else if (const auto *e = std::get_if<SandboxFailed>(&event.body)) {
+        line(event, QStringLiteral("sandbox failed during %1: %2").arg(e->during, oneLine(e->reason)));
+    } else if (const auto *e = std::get_if<ShellSessionLost>(&event.body)) {
+        line(event, QStringLiteral("%1 lost its shell session: %2").arg(e->scope, e->reason));
+    } else if (const auto *e = std::get_if<ShellSessionCreated>(&event.body)) {
+        if (e->reason != u"first_use")
+            line(event, QStringLiteral("%1 got a new shell session after %2").arg(e->scope, e->reason));
+    }
+}
+
+void ProgressPrinter::work(const Event &event)
+{
+    if (const auto *e = std::get_if<ToolStarted>(&event.body)) {
+        QString what = stringOf(e->args, "command");
+        if (what.isEmpty())
+            what = stringOf(e->args, "path");
+        if (what.isEmpty())
+            what = stringOf(e->args, "description");
+        line(event, QStringLiteral("%1 · %2 %3").arg(agentLabel(event.agent), e->name, oneLine(what)));
+    } else if (const auto *e = std::get_if<ToolFinished>(&event.body)) {
+        if (e->status != u"success")
+            line(event, QStringLiteral("%1 · %2 %3: %4").arg(agentLabel(event.agent), e->name, e->status, oneLine(e->preview)));
+    } else if (const auto *e = std::get_if<FileChanged>(&event.body)) {
+        line(event, QStringLiteral("%1 %2 %3 (+%4 -%5)").arg(e->owner, e->op, e->path).arg(e->addedLines).arg(e->removedLines));
+    } else if (const auto *e = std::get_if<ModelFailed>(&event.body)) {
+        line(event, QStringLiteral("%1 model error: %2").arg(agentLabel(event.agent), oneLine(e->error)));
+    } else if (const auto *e = std::get_if<AuditRecorded>(&event.body)) {
+        if (e->verdict != u"pass")
+            line(event, QStringLiteral("audit %1: %2").arg(e->verdict, oneLine(e->command)));
+    }
+}
+
+} // namespace paddock

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Paddock authors
+#pragma once
+
+#include "core/event/event.h"
+
+#include <QHash>
+
+namespace paddock {
+
+/// Words the events of a run for a terminal: one line each on standard error, what a person needs and no more. Main thread.
+class ProgressPrinter
+{
+public:
+    explicit ProgressPrinter(bool quiet) : m_quiet(quiet) {}
+    void show(const Event &event);
+
+private:
+    void line(const Event &event, const QString &text);
+    QString agentLabel(const AgentId &agent) const;
+    void agents(const Event &event);
+    void sandboxes(const Event &event);
+    void work(const Event &event);
+
+    bool m_quiet;
+    std::chrono::microseconds m_start{-1};
+    QHash<QString, QString> m_labels; ///< agent id -> description
+};
+
+} // namespace paddock

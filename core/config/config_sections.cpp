@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Paddock authors
+#include "core/config/config.h"
+#include "core/config/section_reader.h"
+
+namespace paddock {
+
+Result<LoopDetectionConfig> loopDetectionFromJson(const Json &value)
+{
+    LoopDetectionConfig c;
+    SectionReader reader(QStringLiteral("loop_detection"), value);
+    reader.boolean("enabled", c.enabled);
+    reader.integer("warn_threshold", c.warnThreshold, 1, 1000000);
+    reader.integer("hard_limit", c.hardLimit, 1, 1000000);
+    reader.integer("window_size", c.windowSize, 1, 1000000);
+    reader.integer("max_tracked_threads", c.maxTrackedThreads, 1, 1000000);
+    reader.integer("tool_freq_warn", c.toolFreqWarn, 1, 1000000);
+    reader.integer("tool_freq_hard_limit", c.toolFreqHardLimit, 1, 1000000);
+    const Json &overrides = reader.take("tool_freq_overrides");
+    if (overrides.is_object()) {
+        for (auto it = overrides.begin(); it != overrides.end(); ++it) {
+            const QString tool = QString::fromStdString(it.key());
+            std::pair<int, int> limits{c.toolFreqWarn, c.toolFreqHardLimit};
+            SectionReader inner(QStringLiteral("loop_detection.tool_freq_overrides.%1").arg(tool), it.value());
+            inner.integer("warn", limits.first, 1, 1000000);
+            inner.integer("hard_limit", limits.second, 1, 1000000);
+            reader.adopt(inner);
+            if (limits.second < limits.first)
+                reader.complain("tool_freq_overrides", QStringLiteral("%1: hard_limit %2 must be at least warn %3")
+                                                           .arg(tool).arg(limits.second).arg(limits.first));
+            c.toolFreqOverrides.insert(tool, limits);
+        }
+    } else if (!overrides.is_null()) {
+        reader.complain("tool_freq_overrides", QStringLiteral("must be a mapping of tool names"));
+    }
+    if (c.hardLimit < c.warnThreshold)
+        reader.complain("hard_limit", QStringLiteral("%1 must be at least warn_threshold %2").arg(c.hardLimit).arg(c.warnThreshold));
+    if (c.toolFreqHardLimit < c.toolFreqWarn)
+        reader.complain("tool_freq_hard_limit", QStringLiteral("%1 must be at least tool_freq_warn %2")
+                                                    .arg(c.toolFreqHardLimit).arg(c.toolFreqWarn));
+    return reader.finish(c);
+}
+
+Result<TokenBudgetConfig> tokenBudgetFromJson(const Json &value)
+{
+    TokenBudgetConfig c;
+    SectionReader reader(QStringLiteral("token_budget"), value);
+    reader.boolean("enabled", c.enabled);
+    reader.integer("max_tokens", c.maxTokens, 1000, std::numeric_limits<qint64>::max());
+    qint64 ignored = 0;
+    reader.integer("max_input_tokens", ignored, 1, std::numeric_limits<qint64>::max());
+    reader.integer("max_output_tokens", ignored, 1, std::numeric_limits<qint64>::max());
+    reader.number("warn_threshold", c.warnThreshold, 0.0, 1.0);
+    reader.number("hard_stop_threshold", c.hardStopThreshold, 0.0, 1.0);
+    if (c.hardStopThreshold < c.warnThreshold)
+        reader.complain("hard_stop_threshold", QStringLiteral("must be at least warn_threshold"));
+    return reader.finish(c);
+}
+
+Result<SubagentRuntimeConfig> subagentRuntimeFromJson(const Json &value)
+{
+    SubagentRuntimeConfig c;
+    SectionReader reader(QStringLiteral("subagent_runtime"), value);
+    reader.integer("max_running", c.maxRunning, 1, 64);
+    reader.integer("max_queued", c.maxQueued, 0, 10000);
+    reader.oneOf("admission_policy", c.admissionPolicy, {QStringLiteral("queue"), QStringLiteral("reject")});
+    reader.integer("queue_timeout_seconds", c.queueTimeoutSeconds, 1, 86400);
+    return reader.finish(c);
+}
+
+Result<SubagentsConfig> subagentsFromJson(const Json &value)
+{
+    SubagentsConfig c;
+    SectionReader reader(QStringLiteral("subagents"), value);
+    reader.integer("timeout_seconds", c.timeoutSeconds, 1, 86400);
+    int turns = 0;
+    if (reader.integer("max_turns", turns, 1, 100000))
+        c.maxTurns = turns;
+    int total = 0;
+    reader.integer("max_total_per_run", total, 1, 100000);
+    for (const char *key : {"agents", "custom_agents", "token_budget", "enabled", "max_concurrent"})
+        reader.take(key);
+    return reader.finish(c);
+}
+
+} // namespace paddock
