@@ -18,6 +18,7 @@ struct ThreadKey {
     UserId user;
     ThreadId thread;
     friend bool operator==(const ThreadKey &, const ThreadKey &) = default;
+    friend auto operator<=>(const ThreadKey &, const ThreadKey &) = default;
 };
 
 /// What the registry needs from a sandbox provider. The registry knows no provider type; the sandbox room implements
@@ -26,21 +27,29 @@ class LeaseHost
 {
 public:
     virtual ~LeaseHost() = default;
-    virtual Task<Result<SandboxId>> acquireSandbox(ThreadKey key, std::stop_token stop) = 0;
+    /// `owner` is who asks; it is for telling, not for deciding.
+    virtual Task<Result<SandboxId>> acquireSandbox(ThreadKey key, LeaseOwner owner, std::stop_token stop) = 0;
     /// In-memory look-up, no I/O.
     virtual bool isAlive(const SandboxId &sandbox) = 0;
     virtual Task<> releaseScope(SandboxId sandbox, LeaseOwner owner) = 0;
     virtual Task<Result<void>> releaseSandbox(SandboxId sandbox) = 0;
 };
 
-/// One fact about leases, told in order per key. `owners` is the set after the change, sorted.
+/// One fact about leases, told in order per key.
 struct LeaseChange {
-    enum class Kind { Acquired, Draining, Released, SandboxReleased, SandboxReleaseFailed } kind;
+    enum class Kind {
+        Acquired,
+        Draining,        ///< the owner leaves: its scope is being ended; it is still in `owners`
+        Released,        ///< the owner is out of `owners`
+        SandboxReleased, ///< the provider's release came back; exactly once per release, also after a rolled-back acquire
+        SandboxReleaseFailed,
+    } kind;
     SandboxId sandbox;
     LeaseOwner owner;
-    std::vector<LeaseOwner> owners;
-    bool last = false;   ///< Released: nobody holds the sandbox any more
-    QString error;       ///< SandboxReleaseFailed
+    std::vector<LeaseOwner> owners; ///< the set after the change, sorted
+    bool last = false;              ///< Released: nobody holds the sandbox any more
+    bool parks = false;             ///< Released: the provider's release follows
+    QString error;                  ///< SandboxReleaseFailed
 };
 
 struct LeaseInfo {
