@@ -25,7 +25,7 @@ function(paddock_pch target top)
     if(NOT PADDOCK_PCH)
         return()
     endif()
-    if(top STREQUAL "core")
+    if(top STREQUAL "core" OR target STREQUAL "paddock_ui_store") # the stores know no widgets
         target_precompile_headers(${target} REUSE_FROM paddock_pch_core)
     else()
         target_precompile_headers(${target} REUSE_FROM paddock_pch_ui)

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Paddock authors
+#include "ui/store/run_store.h"
+
+namespace paddock {
+
+RunStore::RunStore(RunId id, QObject *parent) : QObject(parent)
+{
+    m_facts.id = std::move(id);
+}
+
+void RunStore::setLive(bool live)
+{
+    if (m_facts.live == live)
+        return;
+    m_facts.live = live;
+    Q_EMIT factsChanged();
+}
+
+void RunStore::setLoading(bool loading)
+{
+    if (m_loading == loading)
+        return;
+    m_loading = loading;
+    Q_EMIT factsChanged();
+}
+
+Clock::Wall RunStore::wallAt(Micros mono) const
+{
+    return m_lastWall - std::chrono::microseconds(m_lastTime - mono);
+}
+
+bool RunStore::applyFacts(const Event &event)
+{
+    if (const auto *started = std::get_if<RunStarted>(&event.body)) {
+        m_facts.thread = started->thread;
+        m_facts.task = started->task;
+        m_facts.title = headOfCommand(started->task, 120);
+        m_facts.status = QStringLiteral("running");
+        m_facts.model = started->model;
+        m_facts.sandbox = started->sandbox;
+        m_facts.workspace = started->workspace;
+        m_facts.started = event.time;
+        m_facts.startedAt = event.mono.count();
+        return true;
+    }
+    if (const auto *finished = std::get_if<RunFinished>(&event.body)) {
+        m_facts.status = finished->status;
+        m_facts.answer = finished->answer;
+        m_facts.error = finished->error.value_or(QString());
+        m_facts.usage = finished->usage;
+        m_facts.finished = event.time;
+        m_facts.finishedAt = event.mono.count();
+        return true;
+    }
+    return false;
+}
+
+void RunStore::apply(std::span<const EventPtr> events)
+{
+    bool facts = false, agents = false, talk = false, trace = false, leases = false;
+    bool shells = false, files = false, approvals = false, requests = false;
+    for (const EventPtr &event : events) {
+        if (event->seq != 0) {
+            if (event->seq <= m_lastSeq)
+                continue;
+            m_lastSeq = event->seq;
+        }
+        ++m_facts.events;
+        if (event->mono.count() >= m_lastTime) {
+            m_lastTime = event->mono.count();
+            m_lastWall = event->time;
+        }
+        facts = applyFacts(*event) || facts;
+        agents = m_agents.apply(*event) || agents;
+        talk = m_conversations.apply(*event) || talk;
+        trace = m_trace.apply(event) || trace;
+        leases = m_leases.apply(*event) || leases;
+        shells = m_shells.apply(*event) || shells;
+        files = m_files.apply(*event) || files;
+        approvals = m_approvals.apply(*event) || approvals;
+        requests = m_requests.apply(*event) || requests;
+    }
+    if (facts)
+        Q_EMIT factsChanged();
+    if (agents)
+        Q_EMIT agentsChanged();
+    if (talk)
+        Q_EMIT conversationsChanged();
+    if (trace)
+        Q_EMIT traceChanged();
+    if (leases)
+        Q_EMIT leasesChanged();
+    if (shells)
+        Q_EMIT shellsChanged();
+    if (files)
+        Q_EMIT filesChanged();
+    if (approvals)
+        Q_EMIT approvalsChanged();
+    if (requests)
+        Q_EMIT requestsChanged();
+}
+
+} // namespace paddock
