@@ -5,6 +5,7 @@
 #include <QDateTime>
 #include <QTimeZone>
 
+#include <cstdio>
 #include <optional>
 
 namespace paddock {
@@ -33,15 +34,15 @@ std::shared_ptr<const Clock> Clock::system()
 
 QString formatWall(Clock::Wall time)
 {
-    const auto micros = time.time_since_epoch().count();
-    qint64 seconds = micros / 1000000;
-    qint64 rest = micros % 1000000;
-    if (rest < 0) {
-        rest += 1000000;
-        --seconds;
-    }
-    const QDateTime date = QDateTime::fromSecsSinceEpoch(seconds, QTimeZone::UTC);
-    return date.toString(QStringLiteral("yyyy-MM-ddTHH:mm:ss")) + QStringLiteral(".%1Z").arg(rest, 6, 10, QLatin1Char('0'));
+    // By hand: an export writes millions of these and QDateTime's formatter is ten times slower.
+    const auto days = std::chrono::floor<std::chrono::days>(time);
+    const std::chrono::year_month_day date(days);
+    const std::chrono::hh_mm_ss clock(time - days);
+    char text[64];
+    std::snprintf(text, sizeof text, "%04d-%02u-%02uT%02d:%02d:%02d.%06dZ", int(date.year()), unsigned(date.month()),
+                  unsigned(date.day()), int(clock.hours().count()), int(clock.minutes().count()),
+                  int(clock.seconds().count()), int(clock.subseconds().count()));
+    return QString::fromLatin1(text);
 }
 
 std::optional<Clock::Wall> parseWall(const QString &text)

@@ -4,7 +4,9 @@
 
 #include "core/event/event.h"
 
+#include <algorithm>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -18,22 +20,27 @@ public:
     /// Everything queued so far; empty when nothing is.
     std::vector<std::shared_ptr<const Event>> drain(qsizetype max = -1);
     qsizetype pending() const;
-    /// Called from any thread when the queue becomes non-empty. It must only post (the bus holds its lock): no drain, no
-    /// append. Set before events flow.
+    /// Called (from any thread, without locks held) once each time the queue goes from empty to non-empty, and at once
+    /// when something already waits. After a partial drain look at pending() instead of waiting for a call.
     void setWakeup(std::function<void()> wakeup);
     /// How many deltas were merged into others because the queue was over its soft limit. State changes are never dropped.
     quint64 coalesced() const;
 
 private:
     friend class EventBus;
-    explicit EventQueue(qsizetype softLimit) : m_softLimit(softLimit) {}
-    void push(std::shared_ptr<const Event> event);
+    explicit EventQueue(qsizetype softLimit) : m_softLimit(std::max<qsizetype>(1, softLimit)) {}
+    /// The wakeup to call once the caller holds no lock; empty when none is due.
+    [[nodiscard]] std::function<void()> push(std::shared_ptr<const Event> event);
+    bool mergeDelta(const Event &event);
 
     const qsizetype m_softLimit;
     mutable std::mutex m_mutex; // guards all below
     std::vector<std::shared_ptr<const Event>> m_events;
+    std::size_t m_head = 0; ///< events before it were drained already
     std::function<void()> m_wakeup;
     quint64 m_coalesced = 0;
+    /// Above the soft limit: per run and agent the delta that is the newest event of that agent, so that text joins it.
+    std::map<std::pair<RunId, AgentId>, std::shared_ptr<Event>> m_openDeltas;
 };
 
 /// Gives each event its sequence number and times and hands it to every subscriber. Producers never wait for a
@@ -47,8 +54,8 @@ public:
     explicit EventBus(std::shared_ptr<const Clock> clock = Clock::system(), Seq firstSeq = 1);
     ~EventBus();
 
-    std::shared_ptr<EventQueue> subscribe(qsizetype softLimit = defaultSoftLimit);
     /// The queue is dropped automatically when its last owner lets go of it.
+    std::shared_ptr<EventQueue> subscribe(qsizetype softLimit = defaultSoftLimit);
     Seq append(RunId run, AgentId agent, EventBody body, SpanId span = 0, SpanId parent = 0);
     /// Replays a stored event as it is (sequence number and times kept).
     void replay(std::shared_ptr<const Event> event);
@@ -57,6 +64,7 @@ public:
     const Clock &clock() const { return *m_clock; }
 
 private:
+    class Delivery;
     std::shared_ptr<const Clock> m_clock;
     mutable std::mutex m_mutex; // guards all below
     Seq m_next;

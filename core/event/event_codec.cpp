@@ -4,6 +4,9 @@
 
 #include "core/event/field_mapper.h"
 
+#include <algorithm>
+#include <limits>
+
 namespace paddock {
 
 namespace {
@@ -224,8 +227,17 @@ Result<Event> decodeEvent(const QByteArray &line)
     event.span = SpanId(std::max<qint64>(0, intOf(*json, "span")));
     event.parent = SpanId(std::max<qint64>(0, intOf(*json, "parent_span")));
     Json fields = *json;
-    for (const char *key : {"v", "seq", "t", "mono_us", "run", "agent", "span", "parent_span", "type"})
+    for (const char *key : {"v", "seq", "t", "mono_us", "type"})
         fields.erase(key);
+    // An unknown type may use these names for something else; then they are its fields and survive.
+    for (const char *key : {"run", "agent"}) {
+        if (memberOf(fields, key).is_string())
+            fields.erase(key);
+    }
+    for (const char *key : {"span", "parent_span"}) {
+        if (memberOf(fields, key).is_number_unsigned())
+            fields.erase(key);
+    }
     auto body = eventBodyFromFields(type, fields);
     if (!body)
         return fail(body.error());

@@ -6,21 +6,6 @@
 
 namespace paddock {
 
-namespace {
-
-constexpr qint64 charsPerToken = 4;
-constexpr qint64 tokensPerMessage = 4;
-
-std::shared_ptr<Message> textMessage(Role role, const QString &text)
-{
-    auto message = std::make_shared<Message>();
-    message->role = role;
-    message->content = toJson(text);
-    return message;
-}
-
-} // namespace
-
 Usage &Usage::operator+=(const Usage &other)
 {
     input += other.input;
@@ -37,45 +22,62 @@ MessagePtr makeMessage(Message message)
     return std::make_shared<const Message>(std::move(message));
 }
 
+namespace {
+Message textMessage(Role role, const QString &text)
+{
+    Message message;
+    message.role = role;
+    message.content = toJson(text);
+    return message;
+}
+} // namespace
+
 MessagePtr systemMessage(const QString &text)
 {
-    return textMessage(Role::System, text);
+    return makeMessage(textMessage(Role::System, text));
 }
 
 MessagePtr humanMessage(const QString &text)
 {
-    return textMessage(Role::Human, text);
+    return makeMessage(textMessage(Role::Human, text));
 }
 
 MessagePtr aiMessage(const QString &text, std::vector<ToolCall> calls)
 {
-    auto message = textMessage(Role::Ai, text);
-    message->toolCalls = std::move(calls);
-    return message;
+    Message message = textMessage(Role::Ai, text);
+    message.toolCalls = std::move(calls);
+    return makeMessage(std::move(message));
 }
 
 MessagePtr toolMessage(const QString &callId, const QString &name, const QString &text, ToolStatus status)
 {
-    auto message = textMessage(Role::Tool, text);
-    message->toolCallId = callId;
-    message->name = name;
-    message->status = status;
-    return message;
+    Message message = textMessage(Role::Tool, text);
+    message.toolCallId = callId;
+    message.name = name;
+    message.status = status;
+    return makeMessage(std::move(message));
 }
 
 QString textOfContent(const Json &content)
 {
-    if (content.is_string())
-        return textOf(content);
-    if (!content.is_array())
-        return {};
-    QStringList parts;
-    for (const Json &block : content) {
-        const QString text = block.is_string() ? textOf(block) : stringOf(block, "text");
-        if (!text.isEmpty())
-            parts.append(text);
+    switch (content.type()) {
+    case Json::value_t::null: return {};
+    case Json::value_t::string: return textOf(content);
+    case Json::value_t::array: break;
+    default: return QString::fromUtf8(dumpJson(content)); // runtime.md conventions: anything else is stringified
     }
-    return parts.join(QLatin1Char('\n'));
+    QString text;
+    bool first = true;
+    for (const Json &block : content) {
+        const QString piece = block.is_string() ? textOf(block) : stringOf(block, "text");
+        if (piece.isEmpty())
+            continue;
+        if (!first)
+            text += QLatin1Char('\n');
+        first = false;
+        text += piece;
+    }
+    return text;
 }
 
 QString roleName(Role role)
@@ -90,19 +92,16 @@ QString roleName(Role role)
     return QStringLiteral("human");
 }
 
-QString contentHash(const Message &message)
-{
-    Message copy = message;
-    copy.id.clear();
-    return sha256Hex(dumpJson(messageToJson(copy)));
-}
-
 qint64 estimateTokens(const Message &message)
 {
-    qint64 chars = codePointCount(textOfContent(message.content));
+    static constexpr qint64 perMessage = 4;
+    static constexpr qint64 charactersPerToken = 4;
+    qint64 characters = codePointCount(textOfContent(message.content)) + codePointCount(message.name);
     for (const ToolCall &call : message.toolCalls)
-        chars += call.name.size() + dumpJson(call.args).size();
-    return (chars + charsPerToken - 1) / charsPerToken + tokensPerMessage;
+        characters += codePointCount(call.name) + codePointCount(QString::fromUtf8(dumpJson(call.args)));
+    for (const InvalidToolCall &call : message.invalidToolCalls)
+        characters += codePointCount(call.name) + codePointCount(textOfContent(call.args));
+    return (characters + charactersPerToken - 1) / charactersPerToken + perMessage;
 }
 
 } // namespace paddock

@@ -7,6 +7,7 @@
 
 #include <QString>
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -51,6 +52,19 @@ struct Usage {
     friend bool operator==(const Usage &, const Usage &) = default;
 };
 
+/// Remembers the content hash of a shared message; a copy starts without one, since it is about to be edited.
+struct HashMemo {
+    HashMemo() = default;
+    HashMemo(const HashMemo &) {}
+    HashMemo &operator=(const HashMemo &)
+    {
+        value.store(nullptr);
+        return *this;
+    }
+    friend bool operator==(const HashMemo &, const HashMemo &) { return true; }
+    mutable std::atomic<std::shared_ptr<const QString>> value; ///< thread-safe; equal results race harmlessly
+};
+
 /// One message of a conversation, middleware-base §1.6. Immutable once shared: an edit makes a copy.
 struct Message {
     Role role = Role::Human;
@@ -65,6 +79,7 @@ struct Message {
     Json kwargs = Json::object();                  ///< additional_kwargs: provider extras and our metadata
     Json responseMetadata = Json::object();
     std::optional<Usage> usage;                    ///< ai
+    HashMemo hash;                                 ///< see contentHash(MessagePtr)
 
     friend bool operator==(const Message &, const Message &) = default;
 };
@@ -110,6 +125,10 @@ Usage usageFromJson(const Json &json);
 
 /// Lower-case hex SHA-256 of the canonical JSON form without the id: equal content has one id in the blob store.
 QString contentHash(const Message &message);
+/// The same, computed once per shared message.
+QString contentHash(const MessagePtr &message);
+/// What the blob store keeps under that hash: messageToJson without the id.
+Json messageToStoredJson(const Message &message);
 
 /// A rough count used where the provider reports none: code points / 4, rounded up, plus 4 a message.
 qint64 estimateTokens(const Message &message);

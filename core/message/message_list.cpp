@@ -9,13 +9,38 @@
 namespace paddock {
 
 namespace {
+
 constexpr qsizetype chunkSize = 64;
 
-const MessagePtr &nullMessage()
+using Chunk = std::vector<MessagePtr>;
+
+qsizetype sizeOf(const Chunk &chunk)
 {
-    static const MessagePtr null;
-    return null;
+    return static_cast<qsizetype>(chunk.size());
 }
+
+/// The chunk that holds `index`.
+qsizetype chunkIndexOf(const std::vector<qsizetype> &starts, qsizetype index)
+{
+    return std::upper_bound(starts.begin(), starts.end(), index) - starts.begin() - 1;
+}
+
+template<typename Spine>
+void renumber(Spine &spine, qsizetype from)
+{
+    spine.starts.resize(spine.chunks.size());
+    qsizetype start = from == 0 ? 0 : spine.starts[from - 1] + sizeOf(*spine.chunks[from - 1]);
+    for (qsizetype c = from; c < static_cast<qsizetype>(spine.chunks.size()); ++c) {
+        spine.starts[c] = start;
+        start += sizeOf(*spine.chunks[c]);
+    }
+}
+
+bool equal(const MessagePtr &a, const MessagePtr &b)
+{
+    return a == b || *a == *b;
+}
+
 } // namespace
 
 MessageList::MessageList(std::initializer_list<MessagePtr> messages) : MessageList(std::vector<MessagePtr>(messages)) {}
@@ -25,25 +50,21 @@ MessageList::MessageList(const std::vector<MessagePtr> &messages)
     if (messages.empty())
         return;
     auto spine = std::make_shared<Spine>();
-    for (std::size_t from = 0; from < messages.size(); from += std::size_t(chunkSize)) {
-        const std::size_t to = std::min<std::size_t>(messages.size(), from + std::size_t(chunkSize));
-        spine->starts.push_back(qsizetype(from));
-        spine->chunks.push_back(std::make_shared<const Chunk>(messages.begin() + qsizetype(from), messages.begin() + qsizetype(to)));
+    const auto total = static_cast<qsizetype>(messages.size());
+    for (qsizetype from = 0; from < total; from += chunkSize) {
+        const qsizetype to = std::min(from + chunkSize, total);
+        spine->starts.push_back(from);
+        spine->chunks.push_back(std::make_shared<const Chunk>(messages.begin() + from, messages.begin() + to));
     }
     m_spine = std::move(spine);
-    m_size = qsizetype(messages.size());
+    m_size = total;
 }
 
 const MessagePtr &MessageList::at(qsizetype index) const
 {
-    if (index < 0 || index >= m_size)
-        return nullMessage();
-    const auto &starts = m_spine->starts;
-    // Chunks are full except after inserts and removals: guess first, then search.
-    std::size_t guess = std::min(std::size_t(index / chunkSize), starts.size() - 1);
-    if (starts[guess] > index || (guess + 1 < starts.size() && starts[guess + 1] <= index))
-        guess = std::size_t(std::upper_bound(starts.begin(), starts.end(), index) - starts.begin()) - 1;
-    return (*m_spine->chunks[guess])[std::size_t(index - starts[guess])];
+    Q_ASSERT(index >= 0 && index < m_size);
+    const qsizetype c = chunkIndexOf(m_spine->starts, index);
+    return (*m_spine->chunks[c])[index - m_spine->starts[c]];
 }
 
 void MessageList::append(MessagePtr message)
@@ -53,27 +74,31 @@ void MessageList::append(MessagePtr message)
 
 void MessageList::insert(qsizetype index, MessagePtr message)
 {
-    index = std::clamp<qsizetype>(index, 0, m_size);
+    Q_ASSERT(index >= 0 && index <= m_size && message);
     auto spine = m_spine ? std::make_shared<Spine>(*m_spine) : std::make_shared<Spine>();
     if (spine->chunks.empty()) {
-        spine->chunks.push_back(std::make_shared<const Chunk>(Chunk{std::move(message)}));
-        spine->starts.push_back(0);
+        spine->chunks.push_back(std::make_shared<const Chunk>(1, std::move(message)));
+        renumber(*spine, 0);
     } else {
-        const auto it = std::upper_bound(spine->starts.begin(), spine->starts.end(), index);
-        const std::size_t c = std::size_t(it - spine->starts.begin()) - 1;
-        Chunk chunk = *spine->chunks[c];
-        chunk.insert(chunk.begin() + (index - spine->starts[c]), std::move(message));
-        if (qsizetype(chunk.size()) > chunkSize) {
-            // Appending opens a new chunk with one message; an insert in the middle splits evenly.
-            const qsizetype at = index == m_size ? chunkSize : chunkSize / 2;
-            Chunk tail(chunk.begin() + at, chunk.end());
-            chunk.resize(std::size_t(at));
-            spine->chunks.insert(spine->chunks.begin() + qsizetype(c) + 1, std::make_shared<const Chunk>(std::move(tail)));
-            spine->starts.insert(spine->starts.begin() + qsizetype(c) + 1, spine->starts[c] + at - 1);
+        const qsizetype c = index == m_size ? static_cast<qsizetype>(spine->chunks.size()) - 1
+                                            : chunkIndexOf(spine->starts, index);
+        const Chunk &old = *spine->chunks[c];
+        const qsizetype at = index - spine->starts[c];
+        if (sizeOf(old) >= chunkSize && at == sizeOf(old)) {
+            // Growing at the end keeps full chunks full, so long histories stay shared.
+            spine->chunks.insert(spine->chunks.begin() + c + 1, std::make_shared<const Chunk>(1, std::move(message)));
+        } else {
+            auto changed = std::make_shared<Chunk>(old);
+            changed->insert(changed->begin() + at, std::move(message));
+            if (sizeOf(*changed) > chunkSize) {
+                const auto middle = changed->begin() + sizeOf(*changed) / 2;
+                auto second = std::make_shared<const Chunk>(middle, changed->end());
+                changed->erase(middle, changed->end());
+                spine->chunks.insert(spine->chunks.begin() + c + 1, std::move(second));
+            }
+            spine->chunks[c] = std::move(changed);
         }
-        spine->chunks[c] = std::make_shared<const Chunk>(std::move(chunk));
-        for (std::size_t i = c + 1; i < spine->starts.size(); ++i)
-            spine->starts[i] = spine->starts[i - 1] + qsizetype(spine->chunks[i - 1]->size());
+        renumber(*spine, c);
     }
     m_spine = std::move(spine);
     ++m_size;
@@ -81,49 +106,40 @@ void MessageList::insert(qsizetype index, MessagePtr message)
 
 void MessageList::replace(qsizetype index, MessagePtr message)
 {
-    if (index < 0 || index >= m_size)
+    Q_ASSERT(index >= 0 && index < m_size && message);
+    if (at(index) == message)
         return;
     auto spine = std::make_shared<Spine>(*m_spine);
-    const auto it = std::upper_bound(spine->starts.begin(), spine->starts.end(), index);
-    const std::size_t c = std::size_t(it - spine->starts.begin()) - 1;
-    Chunk chunk = *spine->chunks[c];
-    chunk[std::size_t(index - spine->starts[c])] = std::move(message);
-    spine->chunks[c] = std::make_shared<const Chunk>(std::move(chunk));
+    const qsizetype c = chunkIndexOf(spine->starts, index);
+    auto changed = std::make_shared<Chunk>(*spine->chunks[c]);
+    (*changed)[index - spine->starts[c]] = std::move(message);
+    spine->chunks[c] = std::move(changed);
     m_spine = std::move(spine);
 }
 
 void MessageList::remove(qsizetype index)
 {
-    if (index < 0 || index >= m_size)
-        return;
-    if (m_size == 1) {
-        *this = MessageList();
+    Q_ASSERT(index >= 0 && index < m_size);
+    if (--m_size == 0) {
+        m_spine.reset();
         return;
     }
     auto spine = std::make_shared<Spine>(*m_spine);
-    const auto it = std::upper_bound(spine->starts.begin(), spine->starts.end(), index);
-    const std::size_t c = std::size_t(it - spine->starts.begin()) - 1;
-    Chunk chunk = *spine->chunks[c];
-    chunk.erase(chunk.begin() + (index - spine->starts[c]));
-    if (chunk.empty()) {
-        spine->chunks.erase(spine->chunks.begin() + qsizetype(c));
-        spine->starts.erase(spine->starts.begin() + qsizetype(c));
-    } else {
-        spine->chunks[c] = std::make_shared<const Chunk>(std::move(chunk));
-    }
-    qsizetype start = 0;
-    for (std::size_t i = 0; i < spine->chunks.size(); ++i) {
-        spine->starts[i] = start;
-        start += qsizetype(spine->chunks[i]->size());
-    }
+    const qsizetype c = chunkIndexOf(spine->starts, index);
+    auto changed = std::make_shared<Chunk>(*spine->chunks[c]);
+    changed->erase(changed->begin() + (index - spine->starts[c]));
+    if (changed->empty())
+        spine->chunks.erase(spine->chunks.begin() + c);
+    else
+        spine->chunks[c] = std::move(changed);
+    renumber(*spine, c);
     m_spine = std::move(spine);
-    --m_size;
 }
 
 std::vector<MessagePtr> MessageList::toVector() const
 {
     std::vector<MessagePtr> all;
-    all.reserve(std::size_t(m_size));
+    all.reserve(m_size);
     if (m_spine) {
         for (const auto &chunk : m_spine->chunks)
             all.insert(all.end(), chunk->begin(), chunk->end());
@@ -133,109 +149,207 @@ std::vector<MessagePtr> MessageList::toVector() const
 
 bool MessageList::isSameAs(const MessageList &other) const
 {
-    return m_size == other.m_size && m_spine == other.m_spine;
+    return m_spine == other.m_spine;
 }
 
 bool operator==(const MessageList &a, const MessageList &b)
 {
     if (a.isSameAs(b))
         return true;
-    if (a.m_size != b.m_size)
+    if (a.size() != b.size())
         return false;
-    for (qsizetype i = 0; i < a.m_size; ++i) {
-        const MessagePtr &x = a.at(i);
-        const MessagePtr &y = b.at(i);
-        if (x != y && (!x || !y || !(*x == *y)))
+    for (qsizetype i = 0; i < a.size(); ++i) {
+        if (!equal(a.at(i), b.at(i)))
             return false;
     }
     return true;
 }
 
-/// Finds the common head and tail by whole chunks before it looks at single messages.
+/// Walks two lists from both ends, whole shared chunks at a time.
 struct ListDiffAccess {
-    static qsizetype commonHead(const MessageList &a, const MessageList &b)
+    static qsizetype commonPrefix(const MessageList &a, const MessageList &b)
     {
-        qsizetype i = 0;
-        if (a.m_spine && b.m_spine) {
-            const auto &x = a.m_spine->chunks;
-            const auto &y = b.m_spine->chunks;
-            for (std::size_t c = 0; c < std::min(x.size(), y.size()) && x[c] == y[c]; ++c)
-                i += qsizetype(x[c]->size());
-        }
-        while (i < a.size() && i < b.size() && a.at(i) == b.at(i))
-            ++i;
-        return i;
+        qsizetype n = 0;
+        if (!a.m_spine || !b.m_spine)
+            return 0;
+        const auto &left = a.m_spine->chunks;
+        const auto &right = b.m_spine->chunks;
+        for (std::size_t c = 0; c < std::min(left.size(), right.size()) && left[c] == right[c]; ++c)
+            n += sizeOf(*left[c]);
+        const qsizetype limit = std::min(a.size(), b.size());
+        while (n < limit && a.at(n) == b.at(n))
+            ++n;
+        return n;
     }
-    static qsizetype commonTail(const MessageList &a, const MessageList &b, qsizetype head)
+    static qsizetype commonSuffix(const MessageList &a, const MessageList &b, qsizetype limit)
     {
-        qsizetype i = 0;
-        if (a.m_spine && b.m_spine) {
-            const auto &x = a.m_spine->chunks;
-            const auto &y = b.m_spine->chunks;
-            for (std::size_t c = 1; c <= std::min(x.size(), y.size()) && x[x.size() - c] == y[y.size() - c]; ++c) {
-                const qsizetype more = qsizetype(x[x.size() - c]->size());
-                if (head + i + more > std::min(a.size(), b.size()))
-                    break;
-                i += more;
-            }
+        qsizetype n = 0;
+        if (!a.m_spine || !b.m_spine)
+            return 0;
+        const auto &left = a.m_spine->chunks;
+        const auto &right = b.m_spine->chunks;
+        for (std::size_t k = 1; k <= std::min(left.size(), right.size()); ++k) {
+            const auto &chunk = left[left.size() - k];
+            if (chunk != right[right.size() - k] || n + sizeOf(*chunk) > limit)
+                break;
+            n += sizeOf(*chunk);
         }
-        while (head + i < a.size() && head + i < b.size() && a.at(a.size() - 1 - i) == b.at(b.size() - 1 - i))
-            ++i;
-        return i;
+        while (n < limit && a.at(a.size() - 1 - n) == b.at(b.size() - 1 - n))
+            ++n;
+        return n;
     }
 };
 
+namespace {
+
+/// Pairs the messages of two short stretches.
+class Matcher
+{
+public:
+    Matcher(const MessageList &before, const MessageList &after, qsizetype from, qsizetype beforeEnd, qsizetype afterEnd)
+        : m_before(before), m_after(after), m_from(from), m_beforeEnd(beforeEnd), m_afterEnd(afterEnd)
+        , m_partnerOfNew(afterEnd - from, -1), m_taken(beforeEnd - from, false)
+    {
+        matchIds();
+        matchValues();
+        matchPositions();
+    }
+
+    ListDiff diff() const
+    {
+        const std::vector<bool> kept = longestIncreasing();
+        ListDiff result;
+        qsizetype nextOld = m_from;
+        const auto flushRemoved = [&](qsizetype upTo) {
+            for (; nextOld < upTo; ++nextOld) {
+                if (!m_taken[nextOld - m_from]) {
+                    result.entries.push_back({ListDiff::Entry::Kind::Removed, nextOld, -1, m_before.at(nextOld), nullptr});
+                    ++result.removed;
+                }
+            }
+        };
+        for (qsizetype j = m_from; j < m_afterEnd; ++j) {
+            const qsizetype i = m_partnerOfNew[j - m_from];
+            const MessagePtr &is = m_after.at(j);
+            if (i < 0) {
+                result.entries.push_back({ListDiff::Entry::Kind::Added, -1, j, nullptr, is});
+                ++result.added;
+                continue;
+            }
+            flushRemoved(i);
+            const MessagePtr &was = m_before.at(i);
+            if (!equal(was, is)) {
+                result.entries.push_back({ListDiff::Entry::Kind::Edited, i, j, was, is});
+                ++result.edited;
+            } else if (!kept[j - m_from]) {
+                result.entries.push_back({ListDiff::Entry::Kind::Moved, i, j, was, is});
+            }
+        }
+        flushRemoved(m_beforeEnd);
+        return result;
+    }
+
+private:
+    void pair(qsizetype i, qsizetype j)
+    {
+        m_partnerOfNew[j - m_from] = i;
+        m_taken[i - m_from] = true;
+    }
+    void matchIds()
+    {
+        QHash<QString, qsizetype> byId;
+        for (qsizetype i = m_from; i < m_beforeEnd; ++i) {
+            if (!m_before.at(i)->id.isEmpty() && !byId.contains(m_before.at(i)->id))
+                byId.insert(m_before.at(i)->id, i);
+        }
+        for (qsizetype j = m_from; j < m_afterEnd; ++j) {
+            const auto found = byId.constFind(m_after.at(j)->id);
+            if (found != byId.constEnd() && !m_taken[*found - m_from])
+                pair(*found, j);
+        }
+    }
+    /// Messages without ids: the same object or an equal value, first come first served.
+    void matchValues()
+    {
+        QHash<QString, std::vector<qsizetype>> byHash;
+        for (qsizetype i = m_from; i < m_beforeEnd; ++i) {
+            if (m_before.at(i)->id.isEmpty() && !m_taken[i - m_from])
+                byHash[contentHash(m_before.at(i))].push_back(i);
+        }
+        if (byHash.isEmpty())
+            return;
+        for (qsizetype j = m_from; j < m_afterEnd; ++j) {
+            if (m_partnerOfNew[j - m_from] >= 0 || !m_after.at(j)->id.isEmpty())
+                continue;
+            const auto found = byHash.find(contentHash(m_after.at(j)));
+            if (found != byHash.end() && !found->empty()) {
+                pair(found->front(), j);
+                found->erase(found->begin());
+            }
+        }
+    }
+    /// What is left without ids: the k-th old one became the k-th new one.
+    void matchPositions()
+    {
+        qsizetype i = m_from;
+        for (qsizetype j = m_from; j < m_afterEnd; ++j) {
+            if (m_partnerOfNew[j - m_from] >= 0)
+                continue;
+            while (i < m_beforeEnd && m_taken[i - m_from])
+                ++i;
+            if (i == m_beforeEnd)
+                return;
+            // A reducer gives ids to messages that had none: that is an edit of the same message, not a new one.
+            if (m_before.at(i)->id.isEmpty() && m_before.at(i)->role == m_after.at(j)->role)
+                pair(i, j);
+            else
+                ++i;
+        }
+    }
+    /// The pairs that kept their relative order; all others moved.
+    std::vector<bool> longestIncreasing() const
+    {
+        std::vector<qsizetype> tails; // indices into m_partnerOfNew
+        std::vector<qsizetype> previous(m_partnerOfNew.size(), -1);
+        for (std::size_t k = 0; k < m_partnerOfNew.size(); ++k) {
+            if (m_partnerOfNew[k] < 0)
+                continue;
+            const auto place = std::lower_bound(tails.begin(), tails.end(), m_partnerOfNew[k],
+                                                [this](qsizetype t, qsizetype v) { return m_partnerOfNew[t] < v; });
+            if (place != tails.begin())
+                previous[k] = *std::prev(place);
+            if (place == tails.end())
+                tails.push_back(static_cast<qsizetype>(k));
+            else
+                *place = static_cast<qsizetype>(k);
+        }
+        std::vector<bool> kept(m_partnerOfNew.size(), false);
+        for (qsizetype k = tails.empty() ? -1 : tails.back(); k >= 0; k = previous[k])
+            kept[k] = true;
+        return kept;
+    }
+
+    const MessageList &m_before;
+    const MessageList &m_after;
+    qsizetype m_from;
+    qsizetype m_beforeEnd;
+    qsizetype m_afterEnd;
+    std::vector<qsizetype> m_partnerOfNew; ///< old index, or -1
+    std::vector<bool> m_taken;             ///< per old message
+};
+
+} // namespace
+
 ListDiff diffLists(const MessageList &before, const MessageList &after)
 {
-    ListDiff diff;
     if (before.isSameAs(after))
-        return diff;
-    using Kind = ListDiff::Entry::Kind;
-    const qsizetype head = ListDiffAccess::commonHead(before, after);
-    const qsizetype tail = ListDiffAccess::commonTail(before, after, head);
-    QHash<const Message *, qsizetype> newByPointer;
-    QHash<QString, qsizetype> newById;
-    for (qsizetype i = head; i < after.size() - tail; ++i) {
-        newByPointer.insert(after.at(i).get(), i);
-        if (!after.at(i)->id.isEmpty())
-            newById.insert(after.at(i)->id, i);
-    }
-    std::vector<bool> taken(std::size_t(std::max<qsizetype>(0, after.size() - tail - head)), false);
-    qsizetype lastKept = -1;
-    for (qsizetype i = head; i < before.size() - tail; ++i) {
-        const MessagePtr &was = before.at(i);
-        qsizetype target = newByPointer.value(was.get(), -1);
-        bool edit = false;
-        if (target < 0 && !was->id.isEmpty()) {
-            target = newById.value(was->id, -1);
-            edit = target >= 0;
-        } else if (target < 0 && was->id.isEmpty() && i < after.size() - tail && after.at(i)->id.isEmpty()
-                   && after.at(i)->role == was->role && before.size() == after.size()) {
-            target = i; // no ids: position decides
-            edit = true;
-        }
-        if (target < 0 || taken[std::size_t(target - head)]) {
-            diff.entries.push_back({Kind::Removed, i, -1, was, nullptr});
-            ++diff.removed;
-            continue;
-        }
-        taken[std::size_t(target - head)] = true;
-        const MessagePtr &is = after.at(target);
-        if (edit && !(*was == *is)) {
-            diff.entries.push_back({Kind::Edited, i, target, was, is});
-            ++diff.edited;
-        } else if (target < lastKept) {
-            diff.entries.push_back({Kind::Moved, i, target, was, is});
-        }
-        lastKept = std::max(lastKept, target);
-    }
-    for (qsizetype i = head; i < after.size() - tail; ++i) {
-        if (!taken[std::size_t(i - head)]) {
-            diff.entries.push_back({Kind::Added, -1, i, nullptr, after.at(i)});
-            ++diff.added;
-        }
-    }
-    return diff;
+        return {};
+    const qsizetype prefix = ListDiffAccess::commonPrefix(before, after);
+    const qsizetype suffix =
+        ListDiffAccess::commonSuffix(before, after, std::min(before.size(), after.size()) - prefix);
+    if (prefix + suffix == before.size() && prefix + suffix == after.size())
+        return {};
+    return Matcher(before, after, prefix, before.size() - suffix, after.size() - suffix).diff();
 }
 
 } // namespace paddock
