@@ -1,0 +1,655 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Paddock authors
+#include "ui/paint/lane_view.h"
+
+#include "ui/paint/figures.h"
+#include "ui/paint/lane_accessible.h"
+
+#include <QAccessible>
+#include <QHelpEvent>
+#include <QKeyEvent>
+#include <QMouseEvent>
+#include <QPainter>
+#include <QScrollBar>
+#include <QToolTip>
+#include <QWheelEvent>
+
+#include <algorithm>
+#include <cmath>
+
+namespace paddock {
+
+namespace {
+
+constexpr int ticksPerSecond = 10;
+constexpr double zoomStep = 1.25;
+
+} // namespace
+
+BarLook LaneSource::foldedLook(int, quint32 firstId, quint32 count) const
+{
+    BarLook look = this->look(firstId);
+    look.label = count > 1 ? QString::number(count) : look.label;
+    return look;
+}
+
+LaneView::LaneView(TimeRange *range, QWidget *parent) : QAbstractScrollArea(parent), m_range(range)
+{
+    installLaneAccessibility();
+    setFrameShape(QFrame::NoFrame);
+    setFocusPolicy(Qt::StrongFocus);
+    setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    viewport()->setMouseTracking(true);
+    connect(range, &TimeRange::changed, this, [this] { viewport()->update(); });
+}
+
+LaneView::~LaneView() = default;
+
+void LaneView::setSource(const LaneSource *source)
+{
+    m_source = source;
+    m_selected = nothing;
+    m_row = 0;
+    sourceChanged();
+}
+
+void LaneView::sourceChanged()
+{
+    updateScrollBar();
+    viewport()->update();
+}
+
+void LaneView::setTicking(bool ticking)
+{
+    m_ticking = ticking;
+    updateTimer();
+}
+
+void LaneView::updateTimer()
+{
+    const bool wanted = m_ticking && isVisible();
+    if (wanted && !m_timer.isActive())
+        m_timer.start(1000 / ticksPerSecond, this);
+    else if (!wanted)
+        m_timer.stop();
+}
+
+void LaneView::timerEvent(QTimerEvent *event)
+{
+    if (event->timerId() != m_timer.timerId())
+        return QAbstractScrollArea::timerEvent(event);
+    if (m_source && m_range && m_range->isFollowing())
+        m_range->setBounds(m_range->first(), m_source->now());
+    viewport()->update();
+}
+
+void LaneView::showEvent(QShowEvent *event)
+{
+    QAbstractScrollArea::showEvent(event);
+    updateTimer();
+}
+
+void LaneView::hideEvent(QHideEvent *event)
+{
+    QAbstractScrollArea::hideEvent(event);
+    updateTimer();
+}
+
+void LaneView::setAxisVisible(bool visible)
+{
+    m_axis = visible;
+    sourceChanged();
+}
+
+void LaneView::setEmptyText(const QString &text)
+{
+    m_emptyText = text;
+    viewport()->update();
+}
+
+void LaneView::setHeadingWidth(int width)
+{
+    if (width == m_headingWidth)
+        return;
+    m_headingWidth = width;
+    viewport()->update();
+}
+
+int LaneView::preferredHeadingWidth() const
+{
+    const int letter = fontMetrics().averageCharWidth();
+    return std::min(letter * 26, std::max(letter * 12, viewport()->width() * 3 / 10));
+}
+
+int LaneView::headingWidth() const
+{
+    return m_headingWidth > 0 ? m_headingWidth : preferredHeadingWidth();
+}
+
+int LaneView::rowHeight() const
+{
+    return fontMetrics().height() + fontMetrics().height() / 2;
+}
+
+int LaneView::axisHeight() const
+{
+    return m_axis ? fontMetrics().height() + fontMetrics().height() / 4 : 0;
+}
+
+int LaneView::laneWidth() const
+{
+    return std::max(1, viewport()->width() - laneLeft());
+}
+
+double LaneView::scale() const
+{
+    return double(laneWidth()) / double(std::max<qint64>(1, m_range->length()));
+}
+
+qint64 LaneView::timeAt(int x) const
+{
+    return m_range->begin() + qint64(double(x - laneLeft()) / scale());
+}
+
+double LaneView::xOf(qint64 time) const
+{
+    return laneLeft() + double(time - m_range->begin()) * scale();
+}
+
+QSize LaneView::sizeHint() const
+{
+    return {fontMetrics().averageCharWidth() * 90, axisHeight() + rowHeight() * 8};
+}
+
+QSize LaneView::minimumSizeHint() const
+{
+    return {fontMetrics().averageCharWidth() * 30, axisHeight() + rowHeight() * 2};
+}
+
+QRect LaneView::rowRect(int row) const
+{
+    return {0, axisHeight() + row * rowHeight() - verticalScrollBar()->value(), viewport()->width(), rowHeight()};
+}
+
+int LaneView::visibleRowAt(int y) const
+{
+    if (!m_source || y < axisHeight())
+        return -1;
+    const int row = (y - axisHeight() + verticalScrollBar()->value()) / rowHeight();
+    return row < m_source->rowCount() ? row : -1;
+}
+
+quint32 LaneView::hit(QPoint at) const
+{
+    const int row = visibleRowAt(at.y());
+    if (row < 0 || at.x() < laneLeft())
+        return nothing;
+    const LaneRow lane = m_source->row(row);
+    const auto slack = qint64(foldWidth / scale());
+    const qsizetype position = spanAt(lane.starts, lane.ends, timeAt(at.x()), slack);
+    return position < 0 ? nothing : lane.ids[size_t(position)];
+}
+
+void LaneView::updateScrollBar()
+{
+    const int content = m_source ? m_source->rowCount() * rowHeight() : 0;
+    const int page = std::max(1, viewport()->height() - axisHeight());
+    verticalScrollBar()->setRange(0, std::max(0, content - page));
+    verticalScrollBar()->setPageStep(page);
+    verticalScrollBar()->setSingleStep(rowHeight());
+}
+
+void LaneView::resizeEvent(QResizeEvent *event)
+{
+    QAbstractScrollArea::resizeEvent(event);
+    updateScrollBar();
+}
+
+void LaneView::scrollContentsBy(int, int)
+{
+    viewport()->update();
+}
+
+void LaneView::changeEvent(QEvent *event)
+{
+    QAbstractScrollArea::changeEvent(event);
+    if (event->type() == QEvent::FontChange || event->type() == QEvent::StyleChange)
+        updateScrollBar();
+    if (event->type() == QEvent::PaletteChange)
+        viewport()->update();
+}
+
+void LaneView::focusInEvent(QFocusEvent *event)
+{
+    QAbstractScrollArea::focusInEvent(event);
+    viewport()->update();
+}
+
+void LaneView::focusOutEvent(QFocusEvent *event)
+{
+    QAbstractScrollArea::focusOutEvent(event);
+    viewport()->update();
+}
+
+// ---- painting
+
+void LaneView::paintEvent(QPaintEvent *)
+{
+    QPainter painter(viewport());
+    painter.fillRect(viewport()->rect(), themeColor(palette(), Role::Panel));
+    const int rows = m_source ? m_source->rowCount() : 0;
+    if (rows == 0) {
+        painter.setPen(themeColor(palette(), Role::Dim));
+        const int margin = fontMetrics().height();
+        painter.drawText(viewport()->rect().adjusted(margin, margin, -margin, -margin),
+                         int(Qt::AlignCenter) | int(Qt::TextWordWrap), m_emptyText);
+    } else {
+        const int first = verticalScrollBar()->value() / rowHeight();
+        const int last = std::min(rows - 1, (verticalScrollBar()->value() + viewport()->height()) / rowHeight());
+        painter.setClipRect(QRect(0, axisHeight(), viewport()->width(), viewport()->height()));
+        for (int row = first; row <= last; ++row)
+            paintRow(painter, row);
+        painter.setClipping(false);
+        if (m_axis)
+            paintAxis(painter);
+        painter.setPen(themeColor(palette(), Role::Line));
+        painter.drawLine(laneLeft() - 1, 0, laneLeft() - 1, std::min(viewport()->height(), rowRect(rows - 1).bottom() + 1));
+    }
+    if (hasFocus()) {
+        QColor ring = themeColor(palette(), Role::Accent);
+        ring.setAlpha(150);
+        painter.setPen(ring);
+        painter.setBrush(Qt::NoBrush);
+        painter.drawRect(viewport()->rect().adjusted(0, 0, -1, -1));
+    }
+}
+
+void LaneView::paintAxis(QPainter &painter)
+{
+    const QRect area(0, 0, viewport()->width(), axisHeight());
+    painter.fillRect(area, themeColor(palette(), Role::Panel));
+    painter.setPen(themeColor(palette(), Role::Line));
+    painter.drawLine(0, area.bottom(), area.width(), area.bottom());
+    // The smallest round step whose labels do not touch.
+    const double room = fontMetrics().horizontalAdvance(QStringLiteral("0:00.000")) * 1.8;
+    const double wanted = room / scale();
+    double step = 1;
+    static constexpr double steps[] = {1, 2, 5};
+    static constexpr double seconds[] = {15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 28800, 86400};
+    bool found = false;
+    for (double decade = 1; decade <= 1e7 && !found; decade *= 10) {
+        for (const double part : steps) {
+            if (part * decade >= wanted && part * decade <= 1e7) {
+                step = part * decade;
+                found = true;
+                break;
+            }
+        }
+    }
+    for (size_t i = 0; !found && i < std::size(seconds); ++i) {
+        step = seconds[i] * 1e6;
+        found = step >= wanted || i + 1 == std::size(seconds);
+    }
+    const qint64 origin = m_range->first();
+    const auto start = qint64(std::ceil(double(std::max<qint64>(0, m_range->begin() - origin)) / step));
+    for (qint64 i = start;; ++i) {
+        const auto offset = qint64(double(i) * step);
+        const double x = xOf(origin + offset);
+        if (x > area.right())
+            break;
+        painter.setPen(themeColor(palette(), Role::Line));
+        painter.drawLine(QPointF(x, axisHeight()), QPointF(x, viewport()->height()));
+        painter.setPen(themeColor(palette(), Role::Dim));
+        QString text;
+        if (step >= 1e6)
+            text = offset < 60'000'000 && step < 60e6 ? tr("%1 s").arg(offset / 1'000'000) : formatElapsed(offset);
+        else if (step >= 1e3)
+            text = tr("%1 s").arg(double(offset) / 1e6, 0, 'f', step >= 1e5 ? 1 : step >= 1e4 ? 2 : 3);
+        else
+            text = tr("%1 ms").arg(double(offset) / 1e3, 0, 'f', 2);
+        painter.drawText(QRectF(x + 3, 0, room, axisHeight() - 1), Qt::AlignLeft | Qt::AlignVCenter, text);
+    }
+}
+
+void LaneView::paintHeading(QPainter &painter, int row, const QRect &area)
+{
+    const LaneHeading heading = m_source->heading(row);
+    const int pad = fontMetrics().averageCharWidth();
+    if (heading.firstOfGroup) {
+        painter.setPen(themeColor(palette(), Role::Line));
+        painter.drawLine(0, area.top(), viewport()->width(), area.top());
+    }
+    int x = pad + heading.indent * pad * 2;
+    if (heading.expandable) {
+        painter.setPen(Qt::NoPen);
+        painter.setBrush(themeColor(palette(), Role::Dim));
+        const double size = pad * 0.55;
+        const QPointF middle(x + size, area.center().y() + 0.5);
+        QPolygonF arrow;
+        if (heading.expanded)
+            arrow << middle + QPointF(-size, -size / 2) << middle + QPointF(size, -size / 2) << middle + QPointF(0, size);
+        else
+            arrow << middle + QPointF(-size / 2, -size) << middle + QPointF(size, 0) << middle + QPointF(-size / 2, size);
+        painter.setRenderHint(QPainter::Antialiasing, true);
+        painter.drawPolygon(arrow);
+        painter.setRenderHint(QPainter::Antialiasing, false);
+    }
+    x += heading.indent ? 0 : pad * 2;
+    QFont font = this->font();
+    font.setBold(heading.strong);
+    painter.setFont(font);
+    const QFontMetrics metrics(font);
+    const int right = area.right() - pad;
+    const QString title = metrics.elidedText(heading.title, Qt::ElideRight, std::max(0, right - x));
+    painter.setPen(themeColor(palette(), heading.strong ? Role::Text : Role::Dim));
+    painter.drawText(QRect(x, area.top(), right - x, area.height()), Qt::AlignLeft | Qt::AlignVCenter, title);
+    x += metrics.horizontalAdvance(title) + pad / 2 + 1;
+    painter.setFont(this->font());
+    if (!heading.detail.isEmpty() && right - x > pad * 2) {
+        painter.setPen(themeColor(palette(), heading.detailRole));
+        painter.drawText(QRect(x, area.top(), right - x, area.height()), Qt::AlignLeft | Qt::AlignVCenter,
+                         fontMetrics().elidedText(heading.detail, Qt::ElideRight, right - x));
+    }
+}
+
+void LaneView::paintRow(QPainter &painter, int row)
+{
+    const QRect area = rowRect(row);
+    if (row == m_row && hasFocus()) {
+        QColor tint = themeColor(palette(), Role::Selection);
+        tint.setAlpha(90);
+        painter.fillRect(area, tint);
+    }
+    paintHeading(painter, row, QRect(area.left(), area.top(), laneLeft(), area.height()));
+    const QRect lanes(laneLeft(), area.top(), laneWidth(), area.height());
+    painter.save();
+    painter.setClipRect(lanes.intersected(QRect(0, axisHeight(), viewport()->width(), viewport()->height())));
+    if (const auto backdrop = m_source->backdrop(row)) {
+        QColor fill = themeColor(palette(), backdrop->fill);
+        fill.setAlpha(45);
+        const double x0 = xOf(backdrop->from);
+        painter.fillRect(QRectF(x0, area.top() + 1, std::max(1.0, xOf(std::min(backdrop->to, m_source->now())) - x0),
+                                area.height() - 1), fill);
+    }
+    const LaneRow lane = m_source->row(row);
+    m_items.clear();
+    foldTrack(lane.starts, lane.ends, m_range->begin(), m_range->end(), scale(), m_source->now(), m_items);
+    const double top = area.top() + area.height() * 0.14;
+    const double height = area.height() * 0.72;
+    QRectF selectedBar;
+    BarLook selectedLook;
+    for (const LaneItem &item : m_items) {
+        const quint32 id = lane.ids[item.first];
+        const BarLook look = item.count == 1 ? m_source->look(id) : m_source->foldedLook(row, id, item.count);
+        const QRectF bar(laneLeft() + item.x0, top, std::max(1.5, item.x1 - item.x0 - (look.open ? 0 : 1)), height);
+        bool selected = false;
+        for (quint32 i = 0; m_selected != nothing && row == m_row && i < item.count && !selected; ++i)
+            selected = lane.ids[item.first + i] == m_selected;
+        if (selected) {
+            selectedBar = bar;
+            selectedLook = look;
+        } else {
+            paintBar(painter, bar, look, false);
+        }
+    }
+    if (!selectedBar.isNull())
+        paintBar(painter, selectedBar, selectedLook, true);
+    painter.restore();
+}
+
+void LaneView::paintBar(QPainter &painter, const QRectF &bar, const BarLook &look, bool selected)
+{
+    QColor fill = themeColor(palette(), look.fill);
+    if (look.dim)
+        fill.setAlpha(60);
+    const bool wide = bar.width() >= 4;
+    painter.setPen(Qt::NoPen);
+    if (wide) {
+        painter.setRenderHint(QPainter::Antialiasing, true);
+        painter.setBrush(fill);
+        painter.drawRoundedRect(bar, 2, 2);
+        if (look.striped) {
+            painter.setBrush(QBrush(QColor(0, 0, 0, isDark(palette()) ? 70 : 45), Qt::BDiagPattern));
+            painter.drawRoundedRect(bar, 2, 2);
+        }
+        painter.setRenderHint(QPainter::Antialiasing, false);
+    } else {
+        painter.fillRect(bar, fill);
+    }
+    const int pad = fontMetrics().averageCharWidth() / 2 + 1;
+    // A label follows the view: the visible part of a bar that began long ago still says what it is.
+    const double left = std::max(bar.left(), double(laneLeft()));
+    const double room = std::min(bar.right(), double(viewport()->width())) - left - 2 * pad;
+    if (!look.label.isEmpty() && !look.dim && room > fontMetrics().averageCharWidth() * 2) {
+        painter.setPen(themeColor(palette(), Role::OnBar));
+        painter.drawText(QRectF(left + pad, bar.top(), room, bar.height()), Qt::AlignLeft | Qt::AlignVCenter,
+                         fontMetrics().elidedText(look.label, Qt::ElideRight, int(room)));
+    }
+    if (selected) {
+        painter.setRenderHint(QPainter::Antialiasing, true);
+        painter.setPen(QPen(themeColor(palette(), Role::Text), 2));
+        painter.setBrush(Qt::NoBrush);
+        painter.drawRoundedRect(bar.adjusted(-1, -1, 1, 1), 3, 3);
+        painter.setRenderHint(QPainter::Antialiasing, false);
+    }
+}
+
+// ---- input
+
+void LaneView::choose(int row, qsizetype position)
+{
+    const LaneRow lane = m_source->row(row);
+    m_row = row;
+    const QRect area = rowRect(row);
+    if (area.top() < axisHeight())
+        verticalScrollBar()->setValue(verticalScrollBar()->value() - (axisHeight() - area.top()));
+    else if (area.bottom() > viewport()->height())
+        verticalScrollBar()->setValue(verticalScrollBar()->value() + area.bottom() - viewport()->height());
+    if (position >= 0 && position < qsizetype(lane.ids.size()) && lane.ids[size_t(position)] != m_selected) {
+        m_selected = lane.ids[size_t(position)];
+        QAccessibleAnnouncementEvent announcement(this, m_source->describe(m_selected));
+        QAccessible::updateAccessibility(&announcement);
+        Q_EMIT selectionChanged(m_selected);
+    }
+    viewport()->update();
+}
+
+void LaneView::select(quint32 id, bool reveal)
+{
+    if (id == nothing || !m_source) {
+        if (m_selected != nothing) {
+            m_selected = nothing;
+            viewport()->update();
+            Q_EMIT selectionChanged(nothing);
+        }
+        return;
+    }
+    for (int row = 0; row < m_source->rowCount(); ++row) {
+        const LaneRow lane = m_source->row(row);
+        const auto place = std::find(lane.ids.begin(), lane.ids.end(), id);
+        if (place == lane.ids.end())
+            continue;
+        const qsizetype position = place - lane.ids.begin();
+        choose(row, position);
+        if (reveal)
+            revealTime(lane.starts[size_t(position)], std::min(lane.ends[size_t(position)], m_source->now()));
+        return;
+    }
+    m_selected = id;
+    viewport()->update();
+    Q_EMIT selectionChanged(id);
+}
+
+void LaneView::revealTime(qint64 from, qint64 to)
+{
+    if (from < m_range->end() && to > m_range->begin())
+        return;
+    const qint64 length = m_range->length();
+    m_range->setView(from - length / 3, from - length / 3 + length);
+}
+
+void LaneView::step(int by)
+{
+    if (!m_source || m_source->rowCount() == 0)
+        return;
+    m_row = std::clamp(m_row, 0, m_source->rowCount() - 1);
+    const LaneRow lane = m_source->row(m_row);
+    if (lane.ids.empty())
+        return;
+    const auto place = std::find(lane.ids.begin(), lane.ids.end(), m_selected);
+    qsizetype position;
+    if (place == lane.ids.end()) {
+        const auto after = std::lower_bound(lane.starts.begin(), lane.starts.end(), m_range->begin());
+        position = std::min<qsizetype>(after - lane.starts.begin(), qsizetype(lane.ids.size()) - 1);
+    } else {
+        position = std::clamp<qsizetype>(place - lane.ids.begin() + by, 0, qsizetype(lane.ids.size()) - 1);
+    }
+    choose(m_row, position);
+    revealTime(lane.starts[size_t(position)], std::min(lane.ends[size_t(position)], m_source->now()));
+}
+
+void LaneView::stepRow(int by)
+{
+    if (!m_source || m_source->rowCount() == 0)
+        return;
+    qint64 anchor = m_range->begin() + m_range->length() / 2;
+    if (m_selected != nothing && m_row < m_source->rowCount()) {
+        const LaneRow lane = m_source->row(m_row);
+        const auto place = std::find(lane.ids.begin(), lane.ids.end(), m_selected);
+        if (place != lane.ids.end())
+            anchor = std::max(lane.starts[size_t(place - lane.ids.begin())], m_range->begin());
+    }
+    const int row = std::clamp(m_row + by, 0, m_source->rowCount() - 1);
+    const LaneRow lane = m_source->row(row);
+    choose(row, spanAt(lane.starts, lane.ends, anchor, m_range->length()));
+}
+
+bool LaneView::handleKey(int key, Qt::KeyboardModifiers modifiers)
+{
+    const bool control = modifiers & Qt::ControlModifier;
+    const qint64 middle = m_range->begin() + m_range->length() / 2;
+    switch (key) {
+    case Qt::Key_Left: control ? m_range->pan(-m_range->length() / 8) : step(-1); return true;
+    case Qt::Key_Right: control ? m_range->pan(m_range->length() / 8) : step(1); return true;
+    case Qt::Key_Up: stepRow(-1); return true;
+    case Qt::Key_Down: stepRow(1); return true;
+    case Qt::Key_Plus: case Qt::Key_Equal: m_range->zoom(1 / zoomStep, middle); return true;
+    case Qt::Key_Minus: m_range->zoom(zoomStep, middle); return true;
+    case Qt::Key_Home: m_range->setView(m_range->first(), m_range->first() + m_range->length()); return true;
+    case Qt::Key_End: m_range->setView(m_range->last() - m_range->length(), m_range->last()); return true;
+    case Qt::Key_0: m_range->fit(); return true;
+    case Qt::Key_F:
+        if (modifiers != Qt::NoModifier)
+            return false;
+        m_range->setFollowing(!m_range->isFollowing());
+        return true;
+    case Qt::Key_Space: Q_EMIT rowToggled(m_row); return true;
+    case Qt::Key_Return: case Qt::Key_Enter:
+        if (m_selected != nothing)
+            Q_EMIT activated(m_selected);
+        return true;
+    default: return false;
+    }
+}
+
+void LaneView::keyPressEvent(QKeyEvent *event)
+{
+    if (!m_source || !handleKey(event->key(), event->modifiers()))
+        QAbstractScrollArea::keyPressEvent(event);
+}
+
+void LaneView::wheelEvent(QWheelEvent *event)
+{
+    const int delta = event->angleDelta().y() ? event->angleDelta().y() : event->angleDelta().x();
+    if (event->modifiers() & Qt::ControlModifier) {
+        m_range->zoom(std::pow(zoomStep, -delta / 120.0), timeAt(int(event->position().x())));
+    } else if ((event->modifiers() & Qt::ShiftModifier) || event->angleDelta().y() == 0) {
+        m_range->pan(-qint64(double(m_range->length()) * delta / 1200.0));
+    } else {
+        QAbstractScrollArea::wheelEvent(event);
+        return;
+    }
+    event->accept();
+}
+
+void LaneView::mousePressEvent(QMouseEvent *event)
+{
+    if (event->button() != Qt::LeftButton || !m_source)
+        return;
+    m_pressAt = event->position().toPoint();
+    m_pressBegin = m_range->begin();
+    m_pressScroll = verticalScrollBar()->value();
+    m_dragging = false;
+}
+
+void LaneView::mouseMoveEvent(QMouseEvent *event)
+{
+    if (!(event->buttons() & Qt::LeftButton) || m_pressAt.x() < laneLeft())
+        return;
+    const QPoint by = event->position().toPoint() - m_pressAt;
+    if (!m_dragging && by.manhattanLength() < 6)
+        return;
+    m_dragging = true;
+    viewport()->setCursor(Qt::ClosedHandCursor);
+    const qint64 begin = m_pressBegin - qint64(by.x() / scale());
+    m_range->setView(begin, begin + m_range->length());
+    verticalScrollBar()->setValue(m_pressScroll - by.y());
+}
+
+void LaneView::mouseReleaseEvent(QMouseEvent *event)
+{
+    viewport()->unsetCursor();
+    if (event->button() != Qt::LeftButton || m_dragging || !m_source)
+        return;
+    const QPoint at = event->position().toPoint();
+    const int row = visibleRowAt(at.y());
+    if (row < 0)
+        return select(nothing);
+    if (at.x() < laneLeft()) {
+        m_row = row;
+        if (m_source->heading(row).expandable)
+            Q_EMIT rowToggled(row);
+        Q_EMIT rowClicked(row);
+        viewport()->update();
+        return;
+    }
+    const LaneRow lane = m_source->row(row);
+    const qsizetype position = spanAt(lane.starts, lane.ends, timeAt(at.x()), qint64(foldWidth / scale()));
+    if (position < 0) {
+        m_row = row;
+        return select(nothing);
+    }
+    choose(row, position);
+}
+
+void LaneView::mouseDoubleClickEvent(QMouseEvent *event)
+{
+    const quint32 id = hit(event->position().toPoint());
+    if (id == nothing)
+        return;
+    const LaneRow lane = m_source->row(visibleRowAt(int(event->position().y())));
+    const auto position = size_t(std::find(lane.ids.begin(), lane.ids.end(), id) - lane.ids.begin());
+    const qint64 from = lane.starts[position];
+    const qint64 length = std::max<qint64>(TimeRange::shortest, std::min(lane.ends[position], m_source->now()) - from);
+    m_range->setView(from - length / 4, from + length + length / 4);
+    Q_EMIT activated(id);
+}
+
+bool LaneView::viewportEvent(QEvent *event)
+{
+    if (event->type() == QEvent::ToolTip) {
+        auto *help = static_cast<QHelpEvent *>(event);
+        const quint32 id = m_source ? hit(help->pos()) : nothing;
+        const int row = m_source ? visibleRowAt(help->pos().y()) : -1;
+        QString text;
+        if (id != nothing)
+            text = m_source->describe(id);
+        else if (row >= 0 && help->pos().x() < laneLeft())
+            text = m_source->heading(row).title + u' ' + m_source->heading(row).detail;
+        QToolTip::showText(help->globalPos(), text.trimmed(), viewport());
+        return true;
+    }
+    return QAbstractScrollArea::viewportEvent(event);
+}
+
+} // namespace paddock
