@@ -91,8 +91,9 @@ public:
     /// A message by content hash; null when the journal has none. For the inspector.
     virtual void message(const QString &hash, std::function<void(MessagePtr)> done) = 0;
 
-    /// Attaches as one more observer to a live session; null when it is gone. Owned by the caller.
-    virtual std::unique_ptr<ShellStream> observeShell(const RunId &run, const ScopeId &scope, const SessionId &session) = 0;
+    /// Attaches as one more observer to a scope's terminal: what it printed so far (bounded), then what it prints, over all
+    /// its sessions. Of a past run: what the log kept, then ended. Owned by the caller.
+    virtual std::unique_ptr<ShellStream> observeShell(const RunId &run, const ScopeId &scope) = 0;
     /// Taking over is deliberate: typing without it is refused. Events mark both ends.
     virtual void takeOver(const RunId &run, const ScopeId &scope, bool on) = 0;
     virtual void type(const RunId &run, const ScopeId &scope, const QByteArray &bytes) = 0;
