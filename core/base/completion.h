@@ -51,6 +51,7 @@ public:
         return m_state->value.has_value();
     }
 
+    class Awaiter;
     /// Calls `observer` once when the value arrives, on the completer's thread without locks held, or at once when it
     /// is there. Several may watch, beside the one that awaits. Returns the id for unobserve.
     quint64 observe(std::function<void()> observer) const
@@ -70,6 +71,9 @@ public:
         const std::lock_guard lock(m_state->mutex);
         std::erase_if(m_state->observers, [id](const auto &entry) { return entry.first == id; });
     }
+
+    /// The value for those who watch instead of await; rethrows a failure. Takes it: call once, when it is complete.
+    T take() const { return Awaiter(m_state).await_resume(); }
 
     class Awaiter
     {

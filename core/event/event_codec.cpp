@@ -189,6 +189,11 @@ Result<EventBody> eventBodyFromFields(const QString &type, const Json &fields)
 
 QByteArray encodeEvent(const Event &event)
 {
+    return encodeEvent(event, eventFields(event.body));
+}
+
+QByteArray encodeEvent(const Event &event, const Json &fields)
+{
     Json line{{"v", formatVersion}, {"seq", event.seq}, {"t", toUtf8(formatWall(event.time))}, {"mono_us", event.mono.count()},
               {"run", toUtf8(event.run.value())}, {"agent", toUtf8(event.agent.value())}};
     if (event.span)
@@ -196,10 +201,25 @@ QByteArray encodeEvent(const Event &event)
     if (event.parent)
         line["parent_span"] = event.parent;
     line["type"] = toUtf8(eventType(event.body));
-    const Json fields = eventFields(event.body);
     for (auto it = fields.begin(); it != fields.end(); ++it)
         line[it.key()] = it.value();
     return dumpJson(line);
+}
+
+Json fieldsOfLine(Json line)
+{
+    for (const char *key : {"v", "seq", "t", "mono_us", "type"})
+        line.erase(key);
+    // An unknown type may use these names for something else; then they are its fields and survive.
+    for (const char *key : {"run", "agent"}) {
+        if (memberOf(line, key).is_string())
+            line.erase(key);
+    }
+    for (const char *key : {"span", "parent_span"}) {
+        if (memberOf(line, key).is_number_unsigned())
+            line.erase(key);
+    }
+    return line;
 }
 
 Result<Event> decodeEvent(const QByteArray &line)
@@ -226,18 +246,7 @@ Result<Event> decodeEvent(const QByteArray &line)
     event.agent = AgentId(stringOf(*json, "agent"));
     event.span = SpanId(std::max<qint64>(0, intOf(*json, "span")));
     event.parent = SpanId(std::max<qint64>(0, intOf(*json, "parent_span")));
-    Json fields = *json;
-    for (const char *key : {"v", "seq", "t", "mono_us", "type"})
-        fields.erase(key);
-    // An unknown type may use these names for something else; then they are its fields and survive.
-    for (const char *key : {"run", "agent"}) {
-        if (memberOf(fields, key).is_string())
-            fields.erase(key);
-    }
-    for (const char *key : {"span", "parent_span"}) {
-        if (memberOf(fields, key).is_number_unsigned())
-            fields.erase(key);
-    }
+    Json fields = fieldsOfLine(*json);
     auto body = eventBodyFromFields(type, fields);
     if (!body)
         return fail(body.error());
