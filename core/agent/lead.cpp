@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Paddock authors
+#include "core/agent/lead.h"
+
+#include "core/agent/agent_loop.h"
+#include "core/agent/outcome.h"
+#include "core/agent/subagent_executor.h"
+#include "core/agent/subagent_prompt.h"
+#include "core/base/run_on.h"
+
+namespace paddock {
+
+namespace {
+
+using ServicesPtr = std::shared_ptr<const AgentServices>;
+
+struct Lead {
+    ServicesPtr services;
+    LeadRequest request;
+    QString model;
+    std::shared_ptr<UsageLedger> ledger = std::make_shared<UsageLedger>();
+    std::shared_ptr<SandboxAccess> access;
+    Usage usage;
+    int turns = 0;
+};
+using LeadPtr = std::shared_ptr<Lead>;
+
+Json leadValues(const Lead &lead)
+{
+    Json values = lead.request.values.is_object() ? lead.request.values : Json::object();
+    const std::string owner = toUtf8(runOwner(lead.request.run).value());
+    values["thread_id"] = toUtf8(lead.request.thread.thread.value());
+    values["user_id"] = toUtf8(lead.request.thread.user.value());
+    values["run_id"] = toUtf8(lead.request.run.value());
+    values["agent_id"] = "lead";
+    values["model_name"] = toUtf8(lead.model);
+    values["sandbox_lease_owner_id"] = owner;
+    values["sandbox_command_scope_id"] = owner;
+    if (lead.request.allowedSubagents) {
+        values["allowed_subagents"] = Json::array();
+        for (const QString &name : *lead.request.allowedSubagents)
+            values["allowed_subagents"].push_back(toUtf8(name));
+    }
+    return values;
+}
+
+Result<AgentSpec> makeSpec(const LeadPtr &lead)
+{
+    auto chain = lead->services->leadChain();
+    if (!chain)
+        return fail(chain.error());
+    auto model = lead->services->model(lead->model);
+    if (!model)
+        return fail(model.error());
+    const auto dispatcher = std::make_shared<SubagentExecutor>(
+        lead->services, SubagentExecutor::Parent{lead->request.thread, lead->ledger, lead->request.allowedSubagents});
+    ToolsRequest wanted;
+    wanted.model = lead->model;
+    wanted.dispatcher = dispatcher;
+    auto tools = lead->services->tools(wanted);
+    if (!tools)
+        return fail(tools.error());
+    AgentSpec spec;
+    spec.chain = std::move(*chain);
+    spec.model = std::move(*model);
+    spec.tools = std::move(*tools);
+    spec.systemPrompt = systemMessage(leadPrompt(dispatcher->available()));
+    spec.maxTurns = lead->services->maxLeadTurns;
+    spec.modelName = lead->model;
+    spec.prompt = lead->request.task;
+    spec.blobs = lead->services->blobs;
+    spec.onReply = [lead](const MessagePtr &reply) {
+        ++lead->turns;
+        if (reply->usage)
+            lead->usage += *reply->usage;
+    };
+    return spec;
+}
+
+void reportFailure(LeadReport &report, const Error &error)
+{
+    report.status = error.isCancelled() ? QStringLiteral("cancelled") : QStringLiteral("failed");
+    report.error = error.isCancelled() ? QStringLiteral("Cancelled by user") : error.fullMessage();
+}
+
+void reportEnd(LeadReport &report, const AgentOutcome &ended, int maxTurns)
+{
+    const MessagePtr last = lastAi(ended.state.messages);
+    report.answer = last ? textOf(last) : QString();
+    report.turns = ended.turns;
+    report.status = QStringLiteral("failed");
+    if (ended.turnLimitHit)
+        report.error = QStringLiteral("Reached max_recursion_limit=%1").arg(maxTurns);
+    else if (const auto error = fallbackError(ended.state.messages))
+        report.error = *error;
+    else
+        report.status = QStringLiteral("completed");
+}
+
+Task<LeadReport> runGuarded(LeadPtr lead, EventSink events)
+{
+    LeadReport report;
+    std::optional<Error> problem;
+    try {
+        if (lead->services->sandbox)
+            lead->access = lead->services->sandbox(runOwner(lead->request.run), lead->request.thread, events, {});
+        auto spec = makeSpec(lead);
+        if (spec) {
+            auto runtime = std::make_shared<RuntimeContext>();
+            runtime->values = leadValues(*lead);
+            runtime->events = events;
+            runtime->sandbox = lead->access;
+            runtime->clock = lead->services->clock;
+            runtime->stop = lead->request.stop;
+            AgentState initial;
+            initial.messages.append(edited(humanMessage(lead->request.task), [](Message &m) { m.id = newUuid(); }));
+            const auto ended = co_await runAgent(std::move(*spec), std::move(initial), std::move(runtime));
+            if (ended)
+                reportEnd(report, *ended, lead->services->maxLeadTurns);
+            else
+                problem = ended.error();
+        } else {
+            problem = spec.error();
+        }
+    } catch (const std::exception &e) {
+        problem = Error{ErrorCode::Internal, QString::fromUtf8(e.what()), Json::object(), nullptr};
+    } catch (...) {
+        problem = Error{ErrorCode::Internal, QStringLiteral("an exception of an unknown type"), Json::object(), nullptr};
+    }
+    if (problem) {
+        reportFailure(report, *problem);
+        report.turns = lead->turns;
+    }
+    co_return report;
+}
+
+/// Lets what was posted to this loop before now run first: the last usage reports of subagents.
+Task<> settle()
+{
+    Completion<void> turn;
+    LoopRef::current().post([turn] { turn.complete(); });
+    co_await turn;
+}
+
+} // namespace
+
+Task<LeadReport> runLead(std::shared_ptr<const AgentServices> services, LeadRequest request)
+{
+    const auto lead = std::make_shared<Lead>();
+    lead->services = std::move(services);
+    lead->request = std::move(request);
+    lead->model = !lead->request.model.isEmpty()      ? lead->request.model
+        : !lead->services->models.isEmpty() ? lead->services->models.first()
+                                            : QString();
+    const EventSink events = lead->request.events;
+    const SpanId span = events.newSpan();
+    events.emitEvent(AgentStarted{{}, {}, lead->request.task, lead->model, lead->services->maxLeadTurns, {}}, span);
+    LeadReport report = co_await runGuarded(lead, events.withParent(span));
+    if (lead->access)
+        co_await lead->access->release(); // the chain did it already when it ended by itself
+    co_await settle();
+    report.leadUsage = lead->usage;
+    report.usage = lead->usage;
+    report.usage += lead->ledger->total();
+    events.emitEvent(AgentFinished{report.status, report.turns, report.leadUsage, report.error, std::nullopt}, span);
+    co_return report;
+}
+
+} // namespace paddock
