@@ -8,11 +8,16 @@
 
 namespace paddock {
 
-/// The settings of the members, with the spec's defaults. Filled by `run` from the configuration.
+/// The settings of the members, with the spec's defaults. Filled by `run` from the configuration. A member that is not
+/// built yet is left out whatever its switch says.
 struct ChainOptions {
     QString dataDir;              ///< {base} of thread data
     QString workspaceOverride;    ///< a folder the person named
+    bool lazySandbox = true;      ///< acquire at the first tool that needs it
+    QString sandboxAudit = QStringLiteral("enforce"); ///< enforce, warn_only, off
     bool readBeforeWrite = true;
+    bool elideBlockedPayloads = true;
+    int elideMinChars = 0;
     bool loopDetection = true;
     int loopWarnThreshold = 3;
     int loopHardLimit = 5;
@@ -22,10 +27,45 @@ struct ChainOptions {
     int toolFreqHardLimit = 50;
     QMap<QString, std::pair<int, int>> toolFreqOverrides;
     QString dateTimezone;         ///< IANA name; empty or invalid: local
+
+    // Switches of the list; the seed calls these members optional.
+    bool piiRedaction = false;
+    bool authorization = false;
+    bool guardrails = false;
+    bool toolProgress = false;
+    bool toolReceipts = true;
+    bool deferredTools = false;
+    bool mcpRouting = false;
+    bool vision = false;
+    bool planMode = false;
+    bool tokenUsage = true;
+    bool title = true;
+    bool memory = true;
+    bool tokenBudget = true;
+    bool safetyFinishReason = true;
+    bool summarization = true;
+    bool extensions = false;
+    bool subagents = true;
+
+    TraceOptions trace;
 };
 
 /// build_subagent_runtime_middlewares: the list of the seed, outermost first. Two builds never share state.
 std::vector<MiddlewarePtr> buildSubagentMiddlewares(const ChainOptions &options);
 std::vector<MiddlewarePtr> buildLeadMiddlewares(const ChainOptions &options);
+
+/// The same, compiled with the rules of that kind of chain and options.trace.
+Result<std::shared_ptr<Chain>> buildSubagentChain(const ChainOptions &options);
+Result<std::shared_ptr<Chain>> buildLeadChain(const ChainOptions &options);
+
+/// One place of a chain as data: who stands there, which hooks it has, whether the options want it.
+struct ChainSlot {
+    const char *name; ///< short: "ToolErrorHandling"
+    Hooks hooks;
+    bool (*wanted)(const ChainOptions &);
+    MiddlewarePtr (*make)(const ChainOptions &); ///< null: not built yet
+};
+const std::vector<ChainSlot> &subagentSlots();
+const std::vector<ChainSlot> &leadSlots();
 
 } // namespace paddock

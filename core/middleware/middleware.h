@@ -26,12 +26,17 @@ Q_DECLARE_OPERATORS_FOR_FLAGS(Hooks)
 /// "before_agent", …
 QString hookName(Hook hook);
 
+/// Cancellation, and errors whose details carry {"control": "interrupt" | "parent_command"}: not failures
+/// (middleware-base §1.10). Every member passes them untouched and never counts, retries or logs them.
+bool isControlSignal(const Error &error);
+
 /// A model call on its way in (middleware-base §1.8). A value: a hook passes a changed copy to `next`.
 struct ModelCall {
     ModelRequest request;
     AgentState state; ///< read only
     RuntimePtr runtime;
     std::stop_token stop;
+    SpanId span = 0; ///< the enclosing span; events of the call itself are emitted with it as parent
 };
 /// What comes back: normally one ai message, and commands that inner members attached (inner before outer).
 struct ModelResponse {
@@ -45,6 +50,7 @@ using ModelNext = std::function<Task<Result<ModelResponse>>(ModelCall)>;
 struct ToolCallRequest {
     ToolPtr tool;
     ToolCallContext context;
+    SpanId span = 0; ///< as in ModelCall
 };
 using ToolNext = std::function<Task<Result<ToolOutcome>>(ToolCallRequest)>;
 

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Paddock authors
+#pragma once
+
+#include "core/middleware/chain_build.h"
+
+// What the two chain files share: the conditions, the makers and the hook sets of their rows.
+namespace paddock::chain_slots {
+
+inline bool always(const ChainOptions &)
+{
+    return true;
+}
+
+template<bool ChainOptions::*Switch>
+bool when(const ChainOptions &options)
+{
+    return options.*Switch;
+}
+
+inline constexpr MiddlewarePtr (*notBuilt)(const ChainOptions &) = nullptr;
+
+MiddlewarePtr threadData(const ChainOptions &options);
+MiddlewarePtr sandbox(const ChainOptions &options);
+MiddlewarePtr danglingToolCall(const ChainOptions &options);
+MiddlewarePtr sandboxAudit(const ChainOptions &options);
+MiddlewarePtr readBeforeWrite(const ChainOptions &options);
+MiddlewarePtr toolErrorHandling(const ChainOptions &options);
+MiddlewarePtr loopDetection(const ChainOptions &options);
+MiddlewarePtr subagentDateContext(const ChainOptions &options);
+MiddlewarePtr systemMessageCoalescing(const ChainOptions &options);
+
+inline bool auditIsOn(const ChainOptions &options)
+{
+    return options.sandboxAudit != u"off";
+}
+
+/// New members for the wanted and built rows, in their order.
+std::vector<MiddlewarePtr> makeAll(const std::vector<ChainSlot> &rows, const ChainOptions &options);
+
+inline constexpr Hook beforeAgent = Hook::BeforeAgent;
+inline constexpr Hook beforeModel = Hook::BeforeModel;
+inline constexpr Hook wrapModel = Hook::WrapModelCall;
+inline constexpr Hook afterModel = Hook::AfterModel;
+inline constexpr Hook wrapTool = Hook::WrapToolCall;
+inline constexpr Hook afterAgent = Hook::AfterAgent;
+
+} // namespace paddock::chain_slots

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Paddock authors
+#include "core/middleware/chain_slots.h"
+
+namespace paddock {
+
+using namespace chain_slots;
+using O = ChainOptions;
+
+// The lead's chain, outermost first (middleware-base §1.12, runtime §5). A row: name, hooks, when, maker (or notBuilt).
+const std::vector<ChainSlot> &leadSlots()
+{
+    static const std::vector<ChainSlot> rows{
+        // 1. The shared base; differs from a subagent's in three rows
+        {"InputSanitization", wrapModel, always, notBuilt},                          // user text cannot forge framework blocks
+        {"KnowledgeScope", beforeAgent | wrapModel | wrapTool, always, notBuilt},    // retrieval stays within the turn's scope
+        {"ToolOutputBudget", wrapModel | wrapTool, always, notBuilt},                // large results go to a file, a synopsis stays
+        {"ToolResultSanitization", wrapTool, always, notBuilt},                      // fetched text cannot forge blocks either
+        {"PiiRedaction", wrapModel | wrapTool, when<&O::piiRedaction>, notBuilt},    // optional: personal data and keys leave
+        {"Uploads", beforeAgent, always, notBuilt},                                  // lead only: what the person uploaded
+        {"ThreadData", beforeAgent, always, threadData},                             // the thread's folders, the turn's stamp
+        {"Sandbox", beforeAgent | wrapTool | afterAgent, always, sandbox},           // binds and releases; will own the skill projection
+        {"DanglingToolCall", wrapModel, always, danglingToolCall},                   // every call answered, in order
+        {"LLMErrorHandling", wrapModel, always, notBuilt},                           // retries, circuit, readable fallback
+        {"ToolReceipt", wrapModel | wrapTool, when<&O::toolReceipts>, notBuilt},     // facts of each call; render mode from config
+        {"Authorization", wrapTool, when<&O::authorization>, notBuilt},              // optional: may this principal call it
+        {"Guardrail", wrapTool, when<&O::guardrails>, notBuilt},                     // optional: may this call run at all
+        {"SandboxAudit", wrapTool, auditIsOn, sandboxAudit},                         // shell commands recorded, the worst stopped
+        {"ReadBeforeWrite", wrapModel | wrapTool, when<&O::readBeforeWrite>, readBeforeWrite}, // no write without a current read
+        {"ToolProgress", beforeAgent | wrapModel | wrapTool, when<&O::toolProgress>, notBuilt}, // hints, then blocks, idle calls
+        {"ToolErrorHandling", wrapTool, always, toolErrorHandling},                  // failures become messages, results get meta
+
+        // 2. Context of the conversation
+        {"DynamicContext", beforeAgent, always, notBuilt},                           // date, memory, midnight updates
+        {"SkillActivation", beforeAgent | wrapModel, always, notBuilt},              // slash commands and skills in use
+        {"DeferredToolPromotionAudit", wrapTool, when<&O::deferredTools>, notBuilt}, // who promoted which tool
+        {"SkillToolPolicy", wrapModel | wrapTool, always, notBuilt},                 // allowed-tools of the active skills
+        {"DurableContext", beforeModel | wrapModel | afterModel, always, notBuilt},  // summary, delegations, skills survive
+        {"Summarization", beforeModel, when<&O::summarization>, notBuilt},           // keeps system and the latest request
+        {"Todo", beforeModel | wrapModel | afterModel, when<&O::planMode>, notBuilt}, // plan mode
+        {"TokenUsage", afterModel, when<&O::tokenUsage>, notBuilt},                  // what each step cost
+        {"Title", afterModel, when<&O::title>, notBuilt},                            // a name for the thread
+        {"Memory", afterAgent, when<&O::memory>, notBuilt},                          // what to remember of the person
+
+        // 3. Tools
+        {"ViewImage", wrapModel, when<&O::vision>, notBuilt},                        // optional: images for models that see
+        {"McpRouting", beforeModel, when<&O::mcpRouting>, notBuilt},                 // promotes the tools that the text asks for
+        {"DeferredToolFilter", wrapModel | wrapTool, when<&O::deferredTools>, notBuilt}, // hides what is not promoted
+        {"SystemMessageCoalescing", wrapModel, always, systemMessageCoalescing},     // outside the guards: they add human messages only
+
+        // 4. Guards
+        {"SubagentLimit", afterModel, when<&O::subagents>, notBuilt},                // at most N delegations per response
+        {"LoopDetection", beforeAgent | wrapModel | afterModel | afterAgent, when<&O::loopDetection>, loopDetection}, // repetition
+        {"TokenBudget", beforeAgent | wrapModel | afterModel | afterAgent, when<&O::tokenBudget>, notBuilt}, // warns, then stops
+        {"Extensions", Hooks(), when<&O::extensions>, notBuilt},                     // the one place where extensions join
+        {"TerminalResponse", afterModel, always, notBuilt},                          // a run does not end without an answer
+        {"ModelLength", afterModel, always, notBuilt},                               // a cut answer says so
+        {"SafetyFinishReason", afterModel, when<&O::safetyFinishReason>, notBuilt},  // a filtered answer runs no tools
+        {"Clarification", wrapTool | afterModel, always, notBuilt},                  // last: a question to the person ends the turn
+    };
+    return rows;
+}
+
+std::vector<MiddlewarePtr> buildLeadMiddlewares(const ChainOptions &options)
+{
+    return makeAll(leadSlots(), options);
+}
+
+Result<std::shared_ptr<Chain>> buildLeadChain(const ChainOptions &options)
+{
+    return Chain::compile(buildLeadMiddlewares(options), {options.trace, {}});
+}
+
+} // namespace paddock
