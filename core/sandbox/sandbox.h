@@ -7,6 +7,8 @@
 #include "core/base/task.h"
 #include "core/event/event_bus.h"
 #include "core/lease/lease_registry.h"
+#include "core/sandbox/fault_plan.h"
+#include "core/sandbox/shell_observer.h"
 
 #include <QByteArray>
 #include <QMap>
@@ -21,6 +23,7 @@ namespace paddock {
 
 struct CommandRequest {
     QString command;
+    QString identityPrefix;             ///< read by local sandboxes only (sandbox.md §2.4, §8): put first, after the guard
     QMap<QString, QString> env;         ///< not empty: a one-off execution that bypasses the session (sandbox.md §5.6)
     std::chrono::seconds timeout{0};    ///< 0: the sandbox's default
     ScopeId scope;                      ///< whose shell session; empty: the default shell
@@ -56,6 +59,12 @@ struct GrepQuery {
     int maxResults = 100;
 };
 
+/// Member of Error::details of file operations: why, where the code alone does not say it. Values below.
+inline constexpr const char *fileErrorReasonKey = "reason";
+inline constexpr const char *reasonIsDirectory = "is_directory";   ///< a file was needed
+inline constexpr const char *reasonNotDirectory = "not_directory"; ///< a directory was needed
+inline constexpr const char *reasonBinary = "binary";              ///< not UTF-8 text
+
 /// One live sandbox. Paths are virtual. Every method may be called from any thread with an event loop and resumes there;
 /// errors are values whose messages are fit for the model. Shared by the lead and all subagents of a thread.
 class Sandbox
@@ -76,8 +85,24 @@ public:
     virtual Task<Result<GlobResult>> glob(QString path, QString pattern, bool includeDirs, int maxResults,
                                           std::stop_token stop) = 0;
     virtual Task<Result<GrepResult>> grep(GrepQuery query, std::stop_token stop) = 0;
+    /// The path under which file locks of this sandbox are kept (sandbox.md §9.4): normalised; resolved where it is cheap.
+    virtual Task<QString> lockPath(QString path);
     /// Ends the scope and its session: waits for its running command, cleans up (sandbox.md §5.8). Never fails.
     virtual Task<> releaseCommandScope(ScopeId scope) = 0;
+
+    // What a terminal panel needs; sandboxes without server-side shells keep the defaults.
+
+    /// The live session of a scope; empty when it has none. Memory only.
+    virtual SessionId sessionOf(const ScopeId &scope) const;
+    /// One more observer of a live session, made on and living on the calling thread; null without sessions.
+    virtual std::unique_ptr<ShellObserver> observeShell(const SessionId &session);
+    /// Raw keystrokes; calls for one session arrive in the order they were made.
+    virtual Task<Result<void>> typeIntoShell(SessionId session, QByteArray bytes, std::stop_token stop);
+    virtual Task<Result<void>> resizeShell(SessionId session, int columns, int rows, std::stop_token stop);
+    /// Ends the running command, not the session.
+    virtual Task<Result<void>> interruptShell(SessionId session, std::stop_token stop);
+    /// A line that the next command result of the scope starts with, e.g. that a person typed into its shell.
+    virtual void noteForNextResult(const ScopeId &scope, const QString &line);
 };
 
 using SandboxPtr = std::shared_ptr<Sandbox>;
@@ -96,6 +121,8 @@ public:
     virtual QString providerName() const = 0; ///< aio, local
     virtual QString backendName() const = 0;  ///< embedded, container, provisioner, host
     virtual int sessionLimit() const = 0;     ///< MAX_SHELL_SESSIONS in force; 0 when it has no sessions
+    /// Faults that a scenario injects into the sandbox of one thread; null ends them.
+    virtual void setFaults(const ThreadKey &key, std::shared_ptr<FaultPlan> faults);
 };
 
 } // namespace paddock

@@ -19,6 +19,10 @@ public:
     LeaseRegistry &registry();
     /// Remembers who speaks for an owner, so that lease events carry its run and agent. Forgotten at release.
     void announce(const LeaseOwner &owner, EventSink events);
+    /// For an owner that ended without ever holding a lease.
+    void forget(const LeaseOwner &owner);
+    /// Faults of one thread's scenario: provider.* are injected here, the others are handed to the provider. Null ends them.
+    void setFaults(const ThreadKey &key, std::shared_ptr<FaultPlan> faults);
 
 private:
     struct State;
