@@ -32,19 +32,19 @@ public:
         const QPalette &palette = option.palette;
         const QFontMetrics metrics = option.fontMetrics;
         if (option.state & QStyle::State_Selected)
-            painter->fillRect(option.rect, themeColor(palette, Role::Selection));
+            painter->fillRect(option.rect, themeColor(palette, Tint::Selection));
         const bool enabled = index.flags() & Qt::ItemIsEnabled;
         const int pad = metrics.averageCharWidth();
         QRect area = option.rect.adjusted(pad, 0, -pad, 0);
         const QString shortcut = index.data(PaletteModel::ShortcutRole).toString();
         const QString context = index.data(PaletteModel::ContextRole).toString();
-        painter->setPen(themeColor(palette, Role::Dim));
+        painter->setPen(themeColor(palette, Tint::Dim));
         painter->drawText(area, Qt::AlignRight | Qt::AlignVCenter, shortcut);
         if (!shortcut.isEmpty())
             area.setRight(area.right() - metrics.horizontalAdvance(shortcut) - 2 * pad);
         painter->drawText(area, Qt::AlignLeft | Qt::AlignVCenter, metrics.elidedText(context, Qt::ElideRight, pad * 12));
         area.setLeft(area.left() + pad * 13);
-        painter->setPen(themeColor(palette, enabled ? Role::Text : Role::Dim));
+        painter->setPen(themeColor(palette, enabled ? Tint::Text : Tint::Dim));
         painter->drawText(area, Qt::AlignLeft | Qt::AlignVCenter,
                           metrics.elidedText(index.data().toString(), Qt::ElideRight, area.width()));
     }

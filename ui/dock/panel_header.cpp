@@ -47,7 +47,7 @@ QSize ElidedLabel::minimumSizeHint() const
 void ElidedLabel::paintEvent(QPaintEvent *)
 {
     QPainter painter(this);
-    painter.setPen(themeColor(palette(), m_dim ? Role::Dim : Role::Text));
+    painter.setPen(themeColor(palette(), m_dim ? Tint::Dim : Tint::Text));
     painter.drawText(rect(), Qt::AlignLeft | Qt::AlignVCenter, fontMetrics().elidedText(m_text, Qt::ElideRight, width()));
 }
 
@@ -134,8 +134,8 @@ void PanelHeader::changeEvent(QEvent *event)
 void PanelHeader::paintEvent(QPaintEvent *)
 {
     QPainter painter(this);
-    painter.fillRect(rect(), themeColor(palette(), Role::Raised));
-    painter.fillRect(QRect(0, height() - 1, width(), 1), themeColor(palette(), m_active ? Role::Accent : Role::Line));
+    painter.fillRect(rect(), themeColor(palette(), Tint::Raised));
+    painter.fillRect(QRect(0, height() - 1, width(), 1), themeColor(palette(), m_active ? Tint::Accent : Tint::Line));
 }
 
 } // namespace paddock

@@ -36,12 +36,12 @@ void FlatTabBar::paintEvent(QPaintEvent *)
         const QRect area = tabRect(i);
         const bool current = i == currentIndex();
         const bool hovered = area.contains(mapFromGlobal(QCursor::pos())) && underMouse();
-        painter.setPen(themeColor(palette(), current || hovered ? Role::Text : Role::Dim));
+        painter.setPen(themeColor(palette(), current || hovered ? Tint::Text : Tint::Dim));
         painter.drawText(area, Qt::AlignCenter, tabText(i));
         if (current) {
-            painter.fillRect(QRect(area.left(), area.bottom() - 1, area.width(), 2), themeColor(palette(), Role::Accent));
+            painter.fillRect(QRect(area.left(), area.bottom() - 1, area.width(), 2), themeColor(palette(), Tint::Accent));
             if (hasFocus()) {
-                painter.setPen(themeColor(palette(), Role::Accent));
+                painter.setPen(themeColor(palette(), Tint::Accent));
                 painter.drawRect(area.adjusted(2, 2, -3, -4));
             }
         }

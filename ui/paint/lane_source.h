@@ -22,7 +22,7 @@ struct LaneRow {
 struct LaneHeading {
     QString title;
     QString detail;
-    Role detailRole = Role::Dim;
+    Tint detailTint = Tint::Dim;
     int indent = 0;
     bool strong = false;
     bool firstOfGroup = false; ///< a line above
@@ -32,7 +32,7 @@ struct LaneHeading {
 
 /// How one span looks. State is told by shape or text as well as by colour.
 struct BarLook {
-    Role fill = Role::Queued;
+    Tint fill = Tint::Queued;
     QString label;
     bool dim = false;     ///< filtered out
     bool striped = false; ///< failed, draining, waiting: diagonal stripes
@@ -43,7 +43,7 @@ struct BarLook {
 struct LaneBackdrop {
     qint64 from = 0;
     qint64 to = 0;
-    Role fill = Role::Queued;
+    Tint fill = Tint::Queued;
 };
 
 /// What a lane view paints. Implemented by panels over their stores; called on every paint for what is visible only, so

@@ -3,7 +3,6 @@
 #include "ui/paint/lane_view.h"
 
 #include "ui/paint/figures.h"
-#include "ui/paint/lane_accessible.h"
 
 #include <QAccessible>
 #include <QHelpEvent>
@@ -35,7 +34,7 @@ BarLook LaneSource::foldedLook(int, quint32 firstId, quint32 count) const
 
 LaneView::LaneView(TimeRange *range, QWidget *parent) : QAbstractScrollArea(parent), m_range(range)
 {
-    installLaneAccessibility();
+    installRowsAccessibility();
     setFrameShape(QFrame::NoFrame);
     setFocusPolicy(Qt::StrongFocus);
     setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
@@ -190,6 +189,17 @@ quint32 LaneView::hit(QPoint at) const
     return position < 0 ? nothing : lane.ids[size_t(position)];
 }
 
+QString LaneView::accessibleRowText(int row) const
+{
+    const LaneHeading heading = m_source->heading(row);
+    return tr("%1 %2, %n span(s)", nullptr, int(m_source->row(row).ids.size())).arg(heading.title, heading.detail);
+}
+
+QString LaneView::accessibleValue() const
+{
+    return m_source && m_selected != nothing ? m_source->describe(m_selected) : QString();
+}
+
 void LaneView::updateScrollBar()
 {
     const int content = m_source ? m_source->rowCount() * rowHeight() : 0;
@@ -236,10 +246,10 @@ void LaneView::focusOutEvent(QFocusEvent *event)
 void LaneView::paintEvent(QPaintEvent *)
 {
     QPainter painter(viewport());
-    painter.fillRect(viewport()->rect(), themeColor(palette(), Role::Panel));
+    painter.fillRect(viewport()->rect(), themeColor(palette(), Tint::Panel));
     const int rows = m_source ? m_source->rowCount() : 0;
     if (rows == 0) {
-        painter.setPen(themeColor(palette(), Role::Dim));
+        painter.setPen(themeColor(palette(), Tint::Dim));
         const int margin = fontMetrics().height();
         painter.drawText(viewport()->rect().adjusted(margin, margin, -margin, -margin),
                          int(Qt::AlignCenter) | int(Qt::TextWordWrap), m_emptyText);
@@ -252,11 +262,11 @@ void LaneView::paintEvent(QPaintEvent *)
         painter.setClipping(false);
         if (m_axis)
             paintAxis(painter);
-        painter.setPen(themeColor(palette(), Role::Line));
+        painter.setPen(themeColor(palette(), Tint::Line));
         painter.drawLine(laneLeft() - 1, 0, laneLeft() - 1, std::min(viewport()->height(), rowRect(rows - 1).bottom() + 1));
     }
     if (hasFocus()) {
-        QColor ring = themeColor(palette(), Role::Accent);
+        QColor ring = themeColor(palette(), Tint::Accent);
         ring.setAlpha(150);
         painter.setPen(ring);
         painter.setBrush(Qt::NoBrush);
@@ -267,8 +277,8 @@ void LaneView::paintEvent(QPaintEvent *)
 void LaneView::paintAxis(QPainter &painter)
 {
     const QRect area(0, 0, viewport()->width(), axisHeight());
-    painter.fillRect(area, themeColor(palette(), Role::Panel));
-    painter.setPen(themeColor(palette(), Role::Line));
+    painter.fillRect(area, themeColor(palette(), Tint::Panel));
+    painter.setPen(themeColor(palette(), Tint::Line));
     painter.drawLine(0, area.bottom(), area.width(), area.bottom());
     // The smallest round step whose labels do not touch.
     const double room = fontMetrics().horizontalAdvance(QStringLiteral("0:00.000")) * 1.8;
@@ -297,9 +307,9 @@ void LaneView::paintAxis(QPainter &painter)
         const double x = xOf(origin + offset);
         if (x > area.right())
             break;
-        painter.setPen(themeColor(palette(), Role::Line));
+        painter.setPen(themeColor(palette(), Tint::Line));
         painter.drawLine(QPointF(x, axisHeight()), QPointF(x, viewport()->height()));
-        painter.setPen(themeColor(palette(), Role::Dim));
+        painter.setPen(themeColor(palette(), Tint::Dim));
         QString text;
         if (step >= 1e6)
             text = offset < 60'000'000 && step < 60e6 ? tr("%1 s").arg(offset / 1'000'000) : formatElapsed(offset);
@@ -316,13 +326,13 @@ void LaneView::paintHeading(QPainter &painter, int row, const QRect &area)
     const LaneHeading heading = m_source->heading(row);
     const int pad = fontMetrics().averageCharWidth();
     if (heading.firstOfGroup) {
-        painter.setPen(themeColor(palette(), Role::Line));
+        painter.setPen(themeColor(palette(), Tint::Line));
         painter.drawLine(0, area.top(), viewport()->width(), area.top());
     }
     int x = pad + heading.indent * pad * 2;
     if (heading.expandable) {
         painter.setPen(Qt::NoPen);
-        painter.setBrush(themeColor(palette(), Role::Dim));
+        painter.setBrush(themeColor(palette(), Tint::Dim));
         const double size = pad * 0.55;
         const QPointF middle(x + size, area.center().y() + 0.5);
         QPolygonF arrow;
@@ -341,12 +351,12 @@ void LaneView::paintHeading(QPainter &painter, int row, const QRect &area)
     const QFontMetrics metrics(font);
     const int right = area.right() - pad;
     const QString title = metrics.elidedText(heading.title, Qt::ElideRight, std::max(0, right - x));
-    painter.setPen(themeColor(palette(), heading.strong ? Role::Text : Role::Dim));
+    painter.setPen(themeColor(palette(), heading.strong ? Tint::Text : Tint::Dim));
     painter.drawText(QRect(x, area.top(), right - x, area.height()), Qt::AlignLeft | Qt::AlignVCenter, title);
     x += metrics.horizontalAdvance(title) + pad / 2 + 1;
     painter.setFont(this->font());
     if (!heading.detail.isEmpty() && right - x > pad * 2) {
-        painter.setPen(themeColor(palette(), heading.detailRole));
+        painter.setPen(themeColor(palette(), heading.detailTint));
         painter.drawText(QRect(x, area.top(), right - x, area.height()), Qt::AlignLeft | Qt::AlignVCenter,
                          fontMetrics().elidedText(heading.detail, Qt::ElideRight, right - x));
     }
@@ -356,7 +366,7 @@ void LaneView::paintRow(QPainter &painter, int row)
 {
     const QRect area = rowRect(row);
     if (row == m_row && hasFocus()) {
-        QColor tint = themeColor(palette(), Role::Selection);
+        QColor tint = themeColor(palette(), Tint::Selection);
         tint.setAlpha(90);
         painter.fillRect(area, tint);
     }
@@ -421,13 +431,13 @@ void LaneView::paintBar(QPainter &painter, const QRectF &bar, const BarLook &loo
     const double left = std::max(bar.left(), double(laneLeft()));
     const double room = std::min(bar.right(), double(viewport()->width())) - left - 2 * pad;
     if (!look.label.isEmpty() && !look.dim && room > fontMetrics().averageCharWidth() * 2) {
-        painter.setPen(themeColor(palette(), Role::OnBar));
+        painter.setPen(themeColor(palette(), Tint::OnBar));
         painter.drawText(QRectF(left + pad, bar.top(), room, bar.height()), Qt::AlignLeft | Qt::AlignVCenter,
                          fontMetrics().elidedText(look.label, Qt::ElideRight, int(room)));
     }
     if (selected) {
         painter.setRenderHint(QPainter::Antialiasing, true);
-        painter.setPen(QPen(themeColor(palette(), Role::Text), 2));
+        painter.setPen(QPen(themeColor(palette(), Tint::Text), 2));
         painter.setBrush(Qt::NoBrush);
         painter.drawRoundedRect(bar.adjusted(-1, -1, 1, 1), 3, 3);
         painter.setRenderHint(QPainter::Antialiasing, false);

@@ -4,6 +4,7 @@
 
 #include "ui/paint/lane_fold.h"
 #include "ui/paint/lane_source.h"
+#include "ui/paint/rows_accessible.h"
 #include "ui/paint/time_range.h"
 
 #include <QAbstractScrollArea>
@@ -19,7 +20,7 @@ namespace paddock {
 /// Shift+wheel pans, double click zooms to a span. Keys: arrows walk spans and rows, + and - zoom, Ctrl+Left/Right pan,
 /// 0 shows everything, F follows, Enter opens, Space folds a group. A screen reader sees the rows and the selected span.
 /// Owner: a panel; GUI thread; the source and the range must outlive it.
-class LaneView : public QAbstractScrollArea
+class LaneView : public QAbstractScrollArea, public AccessibleRows
 {
     Q_OBJECT
 public:
@@ -50,6 +51,12 @@ public:
     int visibleRowAt(int y) const;
     /// The span under a point of the viewport; `nothing` when there is none.
     quint32 hit(QPoint at) const;
+    int accessibleRowCount() const override { return m_source ? m_source->rowCount() : 0; }
+    QString accessibleRowText(int row) const override;
+    QRect accessibleRowRect(int row) const override { return rowRect(row); }
+    int accessibleRowAt(int y) const override { return visibleRowAt(y); }
+    int accessibleCurrentRow() const override { return m_row; }
+    QString accessibleValue() const override;
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override;
 

@@ -6,15 +6,15 @@
 
 namespace paddock {
 
-Role markRole(Mark mark)
+Tint markRole(Mark mark)
 {
     switch (mark) {
-    case Mark::Running: return Role::Ok;
-    case Mark::Waiting: return Role::Warn;
-    case Mark::Queued: case Mark::Done: case Mark::Stopped: return Role::Dim;
-    case Mark::Failed: return Role::Error;
+    case Mark::Running: return Tint::Ok;
+    case Mark::Waiting: return Tint::Warn;
+    case Mark::Queued: case Mark::Done: case Mark::Stopped: return Tint::Dim;
+    case Mark::Failed: return Tint::Error;
     }
-    return Role::Dim;
+    return Tint::Dim;
 }
 
 void paintMark(QPainter &painter, const QRectF &area, Mark mark, const QPalette &palette)
@@ -33,7 +33,7 @@ void paintMark(QPainter &painter, const QRectF &area, Mark mark, const QPalette 
         break;
     case Mark::Waiting:
         painter.drawEllipse(box);
-        painter.setBrush(themeColor(palette, Role::Panel));
+        painter.setBrush(themeColor(palette, Tint::Panel));
         painter.drawRect(QRectF(box.center().x() - size * 0.09, box.top() + size * 0.2, size * 0.18, size * 0.38));
         painter.drawEllipse(QPointF(box.center().x(), box.bottom() - size * 0.2), size * 0.1, size * 0.1);
         break;

@@ -23,6 +23,6 @@ enum class Mark {
 
 /// Paints the mark in the middle of `area`, as large as a letter allows.
 void paintMark(QPainter &painter, const QRectF &area, Mark mark, const QPalette &palette);
-Role markRole(Mark mark);
+Tint markRole(Mark mark);
 
 } // namespace paddock

@@ -97,7 +97,7 @@ bool isDark(const QPalette &palette)
     return palette.color(QPalette::Window).lightness() < palette.color(QPalette::WindowText).lightness();
 }
 
-QColor themeColor(const QPalette &palette, Role role)
+QColor themeColor(const QPalette &palette, Tint role)
 {
     const bool dark = isDark(palette);
     const Shades &own = dark ? darkShades : lightShades;
@@ -105,27 +105,27 @@ QColor themeColor(const QPalette &palette, Role role)
     const QColor base = palette.color(QPalette::Base);
     const QColor text = palette.color(QPalette::Text);
     switch (role) {
-    case Role::Panel: return base;
-    case Role::Raised: return window;
-    case Role::Console: return own.console;
-    case Role::Line: return mix(window, text, dark ? 0.11 : 0.16);
-    case Role::Text: return text;
-    case Role::Dim: return mix(text, base, 0.42);
-    case Role::Accent: return palette.color(QPalette::Accent);
-    case Role::Selection: return mix(base, palette.color(QPalette::Accent), dark ? 0.28 : 0.18);
-    case Role::OnBar: return Qt::white;
-    case Role::Model: return own.model;
-    case Role::Tool: return own.tool;
-    case Role::Hook: return own.hook;
-    case Role::Queued: return own.queued;
-    case Role::Waiting: return own.waiting;
-    case Role::Lease: return own.lease;
-    case Role::LeaseOver: return own.leaseOver;
-    case Role::Ok: case Role::Added: return own.ok;
-    case Role::Warn: return own.warn;
-    case Role::Error: case Role::Removed: return own.error;
-    case Role::AddedBack: return own.addedBack;
-    case Role::RemovedBack: return own.removedBack;
+    case Tint::Panel: return base;
+    case Tint::Raised: return window;
+    case Tint::Console: return own.console;
+    case Tint::Line: return mix(window, text, dark ? 0.11 : 0.16);
+    case Tint::Text: return text;
+    case Tint::Dim: return mix(text, base, 0.42);
+    case Tint::Accent: return palette.color(QPalette::Accent);
+    case Tint::Selection: return mix(base, palette.color(QPalette::Accent), dark ? 0.28 : 0.18);
+    case Tint::OnBar: return Qt::white;
+    case Tint::Model: return own.model;
+    case Tint::Tool: return own.tool;
+    case Tint::Hook: return own.hook;
+    case Tint::Queued: return own.queued;
+    case Tint::Waiting: return own.waiting;
+    case Tint::Lease: return own.lease;
+    case Tint::LeaseOver: return own.leaseOver;
+    case Tint::Ok: case Tint::Added: return own.ok;
+    case Tint::Warn: return own.warn;
+    case Tint::Error: case Tint::Removed: return own.error;
+    case Tint::AddedBack: return own.addedBack;
+    case Tint::RemovedBack: return own.removedBack;
     }
     return text;
 }

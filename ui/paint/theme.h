@@ -11,7 +11,7 @@ namespace paddock {
 
 /// What a colour is for. Views ask by role and by their own palette, at paint time, so that a switch between dark and
 /// light needs nothing but a repaint (style.md E16).
-enum class Role {
+enum class Tint {
     Panel,      ///< background of lists and lanes
     Raised,     ///< headers, cards
     Console,    ///< terminals, code
@@ -27,7 +27,7 @@ enum class Role {
 };
 
 bool isDark(const QPalette &palette);
-QColor themeColor(const QPalette &palette, Role role);
+QColor themeColor(const QPalette &palette, Tint role);
 
 enum class ThemeChoice { System, Dark, Light };
 ThemeChoice themeChoiceFromName(const QString &name);

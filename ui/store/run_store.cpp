@@ -17,11 +17,34 @@ void RunStore::setLive(bool live)
     Q_EMIT factsChanged();
 }
 
+void RunStore::seed(RunFacts facts)
+{
+    const RunId id = m_facts.id;
+    m_facts = std::move(facts);
+    m_facts.id = id;
+    m_facts.events = 0;
+}
+
 void RunStore::setLoading(bool loading)
 {
     if (m_loading == loading)
         return;
     m_loading = loading;
+    if (!loading && !m_facts.live && m_facts.finishedAt < 0) {
+        // The process that ran it ended without saying so: what is open in the panels ends where the events do.
+        auto end = std::make_shared<Event>();
+        end->time = m_lastWall;
+        end->mono = std::chrono::microseconds(m_lastTime);
+        end->run = m_facts.id;
+        end->agent = leadAgent();
+        RunFinished body;
+        body.status = m_facts.isOver() ? m_facts.status : QStringLiteral("interrupted");
+        end->body = body;
+        const EventPtr event = std::move(end);
+        const qint64 events = m_facts.events;
+        applyParts(std::span(&event, 1));
+        m_facts.events = events;
+    }
     Q_EMIT factsChanged();
 }
 
@@ -57,6 +80,11 @@ bool RunStore::applyFacts(const Event &event)
 }
 
 void RunStore::apply(std::span<const EventPtr> events)
+{
+    applyParts(events);
+}
+
+void RunStore::applyParts(std::span<const EventPtr> events)
 {
     bool facts = false, agents = false, talk = false, trace = false, leases = false;
     bool shells = false, files = false, approvals = false, requests = false;

@@ -56,7 +56,9 @@ public:
     const RunId &id() const { return m_facts.id; }
     const RunFacts &facts() const { return m_facts; }
     void setLive(bool live);
-    /// A run from the journal is complete once its last page was applied.
+    /// What the runs list knows before the events arrive.
+    void seed(RunFacts facts);
+    /// A run from the journal is complete once its last page was applied; one without an end is then interrupted.
     void setLoading(bool loading);
     bool isLoading() const { return m_loading; }
     const AgentTree &agents() const { return m_agents; }
@@ -85,6 +87,7 @@ Q_SIGNALS:
 
 private:
     bool applyFacts(const Event &event);
+    void applyParts(std::span<const EventPtr> events);
 
     RunFacts m_facts;
     AgentTree m_agents;

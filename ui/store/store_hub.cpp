@@ -66,6 +66,7 @@ RunStore *StoreHub::ensureStore(const RunId &run)
         return nullptr;
     if (!entry->store) {
         entry->store = std::make_unique<RunStore>(run);
+        entry->store->seed(entry->facts);
         watch(entry->store.get());
     }
     return entry->store.get();
@@ -88,9 +89,26 @@ void StoreHub::apply(const std::vector<EventPtr> &events)
         }
         from = to;
     }
+    announce(qsizetype(events.size()));
+}
+
+void StoreHub::announce(qsizetype events)
+{
     if (!m_changed.isEmpty())
         Q_EMIT runsChanged(std::exchange(m_changed, {}));
-    Q_EMIT drained(qsizetype(events.size()));
+    Q_EMIT drained(events);
+}
+
+void StoreHub::applyStored(const RunId &run, const std::vector<EventPtr> &events, bool last)
+{
+    RunStore *store = ensureStore(run);
+    if (!store)
+        return;
+    store->setLoading(true);
+    store->apply(events);
+    if (last)
+        store->setLoading(false);
+    announce(qsizetype(events.size()));
 }
 
 void StoreHub::setPast(std::vector<RunFacts> past)

@@ -32,6 +32,8 @@ public:
 
     /// Events of any runs in order, as drained from the bus. Runs that are new here are live ones.
     void apply(const std::vector<EventPtr> &events);
+    /// A page of a run from the journal. With `last` the run is complete.
+    void applyStored(const RunId &run, const std::vector<EventPtr> &events, bool last);
     /// What the journal knows; entries of this session keep their place and their store.
     void setPast(std::vector<RunFacts> past);
     /// The store of a run, made when needed (for loading from the journal); null when the run is unknown.
@@ -63,6 +65,7 @@ Q_SIGNALS:
 private:
     Entry &insertAtTop(const RunId &run);
     void watch(RunStore *store);
+    void announce(qsizetype events);
 
     std::vector<std::unique_ptr<Entry>> m_entries;
     QHash<RunId, Entry *> m_index;

@@ -1,23 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Paddock authors
-#include "ui/paint/lane_accessible.h"
+#include "ui/paint/rows_accessible.h"
 
-#include "ui/paint/lane_view.h"
-
+#include <QAbstractScrollArea>
 #include <QAccessible>
 #include <QAccessibleWidget>
+#include <QPointer>
 
 namespace paddock {
 
 namespace {
 
-/// A row of a lane view. Has no object of its own; owned by the accessibility cache.
+AccessibleRows *rowsOf(QWidget *widget)
+{
+    return dynamic_cast<AccessibleRows *>(widget);
+}
+
+/// A row of a view. Has no object of its own; owned by the accessibility cache.
 class RowInterface : public QAccessibleInterface
 {
 public:
-    RowInterface(LaneView *view, int row) : m_view(view), m_row(row) {}
+    RowInterface(QAbstractScrollArea *view, int row) : m_view(view), m_row(row) {}
 
-    bool isValid() const override { return m_view && m_view->source() && m_row < m_view->source()->rowCount(); }
+    bool isValid() const override { return m_view && m_row < rowsOf(m_view)->accessibleRowCount(); }
     QObject *object() const override { return nullptr; }
     QAccessibleInterface *parent() const override { return QAccessible::queryAccessibleInterface(m_view); }
     QAccessibleInterface *child(int) const override { return nullptr; }
@@ -28,44 +33,46 @@ public:
     void setText(QAccessible::Text, const QString &) override {}
     QRect rect() const override
     {
-        const QRect local = m_view->rowRect(m_row);
+        if (!isValid())
+            return {};
+        const QRect local = rowsOf(m_view)->accessibleRowRect(m_row);
         return {m_view->viewport()->mapToGlobal(local.topLeft()), local.size()};
     }
     QAccessible::State state() const override
     {
         QAccessible::State state;
+        if (!isValid()) {
+            state.invalid = true;
+            return state;
+        }
         state.selectable = true;
         state.focusable = true;
-        state.selected = m_row == m_view->selectedRow();
+        state.selected = m_row == rowsOf(m_view)->accessibleCurrentRow();
         state.focused = state.selected && m_view->hasFocus();
         return state;
     }
     QString text(QAccessible::Text kind) const override
     {
-        if (!isValid() || kind != QAccessible::Name)
-            return {};
-        const LaneHeading heading = m_view->source()->heading(m_row);
-        return LaneView::tr("%1 %2, %n span(s)", nullptr, int(m_view->source()->row(m_row).ids.size()))
-            .arg(heading.title, heading.detail);
+        return isValid() && kind == QAccessible::Name ? rowsOf(m_view)->accessibleRowText(m_row) : QString();
     }
 
 private:
-    QPointer<LaneView> m_view;
+    QPointer<QAbstractScrollArea> m_view;
     int m_row;
 };
 
 class ViewInterface : public QAccessibleWidget
 {
 public:
-    explicit ViewInterface(LaneView *view) : QAccessibleWidget(view, QAccessible::List) {}
+    explicit ViewInterface(QAbstractScrollArea *view) : QAccessibleWidget(view, QAccessible::List) {}
     ~ViewInterface() override
     {
         for (const QAccessible::Id id : std::as_const(m_rows))
             QAccessible::deleteAccessibleInterface(id);
     }
 
-    LaneView *view() const { return static_cast<LaneView *>(widget()); }
-    int childCount() const override { return view()->source() ? view()->source()->rowCount() : 0; }
+    QAbstractScrollArea *view() const { return static_cast<QAbstractScrollArea *>(widget()); }
+    int childCount() const override { return rowsOf(view())->accessibleRowCount(); }
     QAccessibleInterface *child(int index) const override
     {
         if (index < 0 || index >= childCount())
@@ -84,13 +91,11 @@ public:
     }
     QAccessibleInterface *childAt(int x, int y) const override
     {
-        return child(view()->visibleRowAt(view()->viewport()->mapFromGlobal(QPoint(x, y)).y()));
+        return child(rowsOf(view())->accessibleRowAt(view()->viewport()->mapFromGlobal(QPoint(x, y)).y()));
     }
     QString text(QAccessible::Text kind) const override
     {
-        if (kind == QAccessible::Value && view()->source() && view()->selected() != LaneView::nothing)
-            return view()->source()->describe(view()->selected());
-        return QAccessibleWidget::text(kind);
+        return kind == QAccessible::Value ? rowsOf(view())->accessibleValue() : QAccessibleWidget::text(kind);
     }
 
 private:
@@ -99,13 +104,13 @@ private:
 
 QAccessibleInterface *makeInterface(const QString &, QObject *object)
 {
-    auto *view = qobject_cast<LaneView *>(object);
-    return view ? new ViewInterface(view) : nullptr;
+    auto *view = qobject_cast<QAbstractScrollArea *>(object);
+    return view && rowsOf(view) ? new ViewInterface(view) : nullptr;
 }
 
 } // namespace
 
-void installLaneAccessibility()
+void installRowsAccessibility()
 {
     static const bool once = [] {
         QAccessible::installFactory(makeInterface);

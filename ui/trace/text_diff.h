@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Paddock authors
+#pragma once
+
+#include <QString>
+
+#include <vector>
+
+namespace paddock {
+
+struct DiffLine {
+    enum class Kind { Same, Added, Removed, Heading, LeftOut } kind = Kind::Same;
+    QString text;  ///< the line without its end; for LeftOut empty
+    int count = 0; ///< LeftOut: how many lines
+    bool added = false;   ///< LeftOut: of added lines
+    bool removed = false; ///< LeftOut: of removed lines
+};
+
+/// A line diff for people: `context` equal lines around each change, longer stretches left out and counted. Bounded: texts
+/// that differ in more than `mostEdits` lines are shown as one block replaced by another. Pure; any thread.
+std::vector<DiffLine> diffText(const QString &before, const QString &after, int context = 3, int mostEdits = 2000,
+                               int mostLines = 400);
+
+} // namespace paddock
