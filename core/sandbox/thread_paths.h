@@ -20,6 +20,8 @@ struct ThreadPaths {
 
     /// Validates the ids (sandbox.md §1.2). `workspaceOverride` empty: the thread's own folder.
     static Result<ThreadPaths> make(const QString &base, const ThreadKey &key, const QString &workspaceOverride = {});
+    /// {thread}/acp-workspace
+    QString acp() const;
     /// Creates the folders, mode 0777 by explicit chmod except a foreign workspace, which must exist and be usable.
     Result<void> create() const;
 };

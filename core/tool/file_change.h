@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Paddock authors
+#pragma once
+
+#include "core/tool/tool.h"
+
+namespace paddock::tools {
+
+/// The content of a file before or after a tool changed it.
+struct FileVersion {
+    bool exists = false;
+    bool isKnown = false; ///< false: too large or not readable
+    QByteArray content;
+};
+
+/// Reads a version; what cannot be read is unknown, which never stops a write.
+Task<FileVersion> readVersion(SandboxPtr sandbox, QString path, std::stop_token stop);
+
+/// Emits file.changed with certainty "tool" (design.md §4) for a path under /mnt/user-data; nothing when nothing changed.
+void tellFileChanged(const RuntimePtr &runtime, const ToolCall &call, const QString &path, const FileVersion &before,
+                     const FileVersion &after);
+
+} // namespace paddock::tools
