@@ -6,9 +6,12 @@
 
 #include <QString>
 
+#include <memory>
 #include <vector>
 
 namespace paddock {
+
+struct Scenario;
 
 struct ScenarioEntry {
     QString name;
@@ -20,6 +23,8 @@ struct ScenarioEntry {
 std::vector<ScenarioEntry> builtinScenarios();
 /// Reads a built-in scenario by name or a file by path and checks it wholly; the error names file, line and column.
 Result<ScenarioEntry> checkScenario(const QString &nameOrPath);
+/// The checked scenario itself.
+Result<std::shared_ptr<const Scenario>> loadScenario(const QString &nameOrPath);
 /// The text of a scenario; for `paddock scenario show` and as a start for one's own.
 Result<QByteArray> scenarioText(const QString &nameOrPath);
 

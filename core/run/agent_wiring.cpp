@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Paddock authors
+#include "core/run/agent_wiring.h"
+
+#include "core/base/run_on.h"
+#include "core/llm/scripted_model.h"
+#include "core/run/translate.h"
+#include "core/tool/sandbox_tools.h"
+#include "core/tool/task_tool.h"
+
+namespace paddock {
+
+namespace {
+
+std::shared_ptr<AgentServices> makeServices(const std::shared_ptr<Environment> &environment, const std::shared_ptr<LiveRun> &run,
+                                            const std::shared_ptr<ScriptedModel> &script)
+{
+    auto services = std::make_shared<AgentServices>();
+    Journal *journal = environment->journal.get(); // lives in the environment, which the run keeps alive
+    services->blobs = [journal, environment](const MessagePtr &message) { return journal->keep(message); };
+    const QString bound = run->paths.workspaceIsForeign ? run->paths.workspace : QString();
+    const ChainOptions options = chainOptions(environment->config, environment->dataDir, bound, services->blobs);
+    services->leadChain = [options] { return buildLeadChain(options); };
+    services->subagentChain = [options] { return buildSubagentChain(options); };
+    services->model = [script](const QString &name) -> Result<std::shared_ptr<ChatModel>> {
+        if (!script)
+            return fail(ErrorCode::NotFound, QStringLiteral("There is no model named '%1' in the configuration").arg(name));
+        return std::static_pointer_cast<ChatModel>(script);
+    };
+    const bool local = run->request.sandbox == u"local";
+    const bool hostBash = !local || run->hostBash;
+    const SandboxToolOptions toolOptions = sandboxToolOptions(environment->config, local, hostBash);
+    services->tools = [toolOptions](const ToolsRequest &request) -> Result<std::vector<ToolPtr>> {
+        std::vector<ToolPtr> tools = sandboxTools(toolOptions);
+        if (request.dispatcher)
+            tools.push_back(makeTaskTool(request.dispatcher));
+        return tools;
+    };
+    services->sandbox = [leases = run->leases](LeaseOwner owner, ThreadKey key, EventSink events, SandboxId inherited) {
+        return std::make_shared<SandboxAccess>(leases, std::move(owner), std::move(key), std::move(events), std::move(inherited));
+    };
+    services->hostBashAllowed = [hostBash] { return hostBash; };
+    services->admission = environment->admission;
+    services->registry = environment->subagents;
+    services->subagents = subagentOptionsFrom(memberOf(environment->config.raw, "subagents"));
+    services->subagents.timeoutSeconds = environment->config.subagents.timeoutSeconds;
+    services->models = QStringList{run->request.model};
+    services->maxLeadTurns = environment->config.maxRecursionLimit;
+    return services;
+}
+
+} // namespace
+
+AgentWiring::AgentWiring(std::shared_ptr<Environment> environment, std::shared_ptr<LiveRun> run, std::shared_ptr<ScriptedModel> script)
+    : m_environment(std::move(environment)), m_run(std::move(run)), m_services(makeServices(m_environment, m_run, script))
+{
+}
+
+AgentWiring::~AgentWiring() = default;
+
+void AgentWiring::startWatching()
+{
+    RunWatcher::Wiring wiring;
+    wiring.run = m_run->id;
+    wiring.logFolder = shellLogFolder(m_environment->dataDir, m_run->key.thread.value());
+    wiring.sandbox = [leases = m_run->leases, owner = runOwner(m_run->id), id = m_run->id]() -> SandboxPtr {
+        for (const LeaseInfo &lease : leases->registry().leases()) {
+            if (lease.owner == owner || lease.owner.value().startsWith(QLatin1String("subagent:"))) {
+                if (auto sandbox = leases->provider()->get(lease.sandbox))
+                    return sandbox;
+            }
+        }
+        return nullptr;
+    };
+    if (m_run->scenario)
+        wiring.cancel = m_run->scenario->cancel;
+    wiring.cancelRun = [run = std::weak_ptr(m_run)] {
+        if (const auto live = run.lock())
+            live->stop.request_stop();
+    };
+    wiring.cancelAgent = [registry = m_environment->subagents](const AgentId &agent) { registry->requestCancel(agent.value()); };
+    // Whoever lets go of it last, it dies on the gateway loop.
+    std::shared_ptr<RunWatcher> watcher(new RunWatcher(m_environment->bus, std::move(wiring)), [](RunWatcher *w) { w->deleteLater(); });
+    const std::lock_guard lock(m_run->mutex);
+    m_run->watcher = std::move(watcher);
+}
+
+Task<> AgentWiring::stopWatching()
+{
+    const auto run = m_run;
+    std::shared_ptr<RunWatcher> watcher;
+    {
+        const std::lock_guard lock(run->mutex);
+        watcher = run->watcher;
+    }
+    if (watcher)
+        watcher->finish();
+    co_return;
+}
+
+} // namespace paddock

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Paddock authors
+#pragma once
+
+#include "core/run/live_run.h"
+
+namespace paddock {
+
+class ScriptedModel;
+
+/// One run's services: the factories that give its agents their chains, model, tools and sandbox. Made on the gateway
+/// loop; what it hands out is used on both loops and keeps what it needs alive.
+class AgentWiring
+{
+public:
+    AgentWiring(std::shared_ptr<Environment> environment, std::shared_ptr<LiveRun> run, std::shared_ptr<ScriptedModel> script);
+    ~AgentWiring();
+
+    const std::shared_ptr<const AgentServices> &services() const { return m_services; }
+    /// Terminal logs, the scenario's cancel and the workspace watch.
+    void startWatching();
+    Task<> stopWatching();
+
+private:
+    std::shared_ptr<Environment> m_environment;
+    std::shared_ptr<LiveRun> m_run;
+    std::shared_ptr<const AgentServices> m_services;
+};
+
+} // namespace paddock

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Paddock authors
+#include "core/run/stored_runs.h"
+
+#include "core/journal/journal_export.h"
+
+#include <QThreadPool>
+
+namespace paddock {
+
+namespace {
+constexpr int eventsPerPage = 2000;
+
+void onPool(std::function<void()> work)
+{
+    QThreadPool::globalInstance()->start(std::move(work));
+}
+} // namespace
+
+RunSummary summaryOf(const StoredRun &run)
+{
+    RunSummary s;
+    s.id = run.id;
+    s.thread = run.thread;
+    s.title = run.title;
+    s.task = run.task;
+    s.status = run.status;
+    s.model = run.model;
+    s.workspace = run.workspace;
+    s.started = run.started;
+    s.finished = run.finished;
+    s.usage = run.usage;
+    s.events = run.events;
+    return s;
+}
+
+void listStored(const QString &folder, LoopRef owner, std::function<void(std::vector<RunSummary>)> done)
+{
+    onPool([folder, owner, done = std::move(done)] {
+        std::vector<RunSummary> list;
+        if (auto reader = JournalReader::open(folder)) {
+            if (auto runs = reader->runs()) {
+                for (const StoredRun &run : *runs)
+                    list.push_back(summaryOf(run));
+            }
+        }
+        owner.post([done, list = std::move(list)] { done(list); });
+    });
+}
+
+void loadStored(const QString &folder, const RunId &run, LoopRef owner,
+                std::function<void(std::vector<std::shared_ptr<const Event>>, bool)> batch)
+{
+    onPool([folder, run, owner, batch = std::move(batch)] {
+        auto reader = JournalReader::open(folder);
+        Seq after = 0;
+        bool more = reader.has_value();
+        while (more) {
+            auto page = reader->events(run, after, eventsPerPage);
+            if (!page)
+                break;
+            more = page->more;
+            std::vector<std::shared_ptr<const Event>> events;
+            for (const StoredEvent &stored : page->events) {
+                after = stored.event->seq;
+                events.push_back(stored.event);
+            }
+            owner.post([batch, events = std::move(events)] { batch(events, false); });
+        }
+        owner.post([batch] { batch({}, true); });
+    });
+}
+
+void messageStored(const QString &folder, const QString &hash, LoopRef owner, std::function<void(MessagePtr)> done)
+{
+    onPool([folder, hash, owner, done = std::move(done)] {
+        MessagePtr message;
+        if (auto reader = JournalReader::open(folder)) {
+            if (auto found = reader->message(hash))
+                message = *found;
+        }
+        owner.post([done, message] { done(message); });
+    });
+}
+
+void exportStored(const QString &folder, const RunId &run, const QString &format, const QString &path, LoopRef owner,
+                  std::function<void(QString)> done)
+{
+    onPool([=] {
+        QString problem;
+        auto reader = JournalReader::open(folder);
+        if (!reader)
+            problem = reader.error().fullMessage();
+        else if (auto written = exportRun(*reader, run, format, path); !written)
+            problem = written.error().fullMessage();
+        owner.post([done, problem] { done(problem); });
+    });
+}
+
+Result<RunId> resolveStored(const QString &folder, const QString &prefix)
+{
+    auto reader = JournalReader::open(folder);
+    if (!reader)
+        return fail(reader.error());
+    return reader->resolve(prefix);
+}
+
+std::pair<QString, QString> placeOfStored(const QString &folder, const RunId &run)
+{
+    if (auto reader = JournalReader::open(folder)) {
+        if (auto stored = reader->run(run))
+            return {stored->thread, stored->workspace};
+    }
+    return {};
+}
+
+} // namespace paddock

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Paddock authors
+#include "core/run/translate.h"
+
+#include "core/run/server_binary.h"
+#include "core/sandbox/aio/aio_provider.h"
+#include "core/sandbox/backend/embedded_backend.h"
+#include "core/sandbox/backend/session_capacity.h"
+#include "core/sandbox/local/local_provider.h"
+#include "core/sandbox/thread_paths.h"
+
+namespace paddock {
+
+AdmissionOptions admissionOptions(const SubagentRuntimeConfig &config)
+{
+    AdmissionOptions options;
+    options.maxRunning = config.maxRunning;
+    options.maxQueued = config.maxQueued;
+    options.reject = config.admissionPolicy == u"reject";
+    options.queueTimeout = std::chrono::seconds(config.queueTimeoutSeconds);
+    return options;
+}
+
+ChainOptions chainOptions(const Config &config, const QString &dataDir, const QString &workspace, BlobSink blobs)
+{
+    ChainOptions options;
+    options.dataDir = dataDir;
+    options.workspaceOverride = workspace;
+    options.readBeforeWrite = config.readBeforeWrite.enabled;
+    options.elideBlockedPayloads = config.readBeforeWrite.elideBlockedPayloads;
+    options.elideMinChars = int(config.readBeforeWrite.elideMinChars);
+    options.loopDetection = config.loopDetection.enabled;
+    options.loopWarnThreshold = config.loopDetection.warnThreshold;
+    options.loopHardLimit = config.loopDetection.hardLimit;
+    options.loopWindow = config.loopDetection.windowSize;
+    options.loopMaxScopes = config.loopDetection.maxTrackedThreads;
+    options.toolFreqWarn = config.loopDetection.toolFreqWarn;
+    options.toolFreqHardLimit = config.loopDetection.toolFreqHardLimit;
+    options.toolFreqOverrides = config.loopDetection.toolFreqOverrides;
+    options.dateTimezone = qEnvironmentVariable("DEER_FLOW_DATE_TIMEZONE");
+    options.trace.blobSink = std::move(blobs);
+    return options;
+}
+
+std::shared_ptr<FaultPlan> faultPlan(const Scenario &scenario)
+{
+    using Point = FaultPlan::Point;
+    static const std::pair<const char16_t *, Point> points[] = {
+        {u"shell.exec", Point::ShellExec}, {u"shell.create", Point::ShellCreate}, {u"bash.exec", Point::BashExec},
+        {u"file.op", Point::FileOp}, {u"provider.acquire", Point::ProviderAcquire}, {u"provider.release", Point::ProviderRelease}};
+    std::vector<FaultPlan::Rule> rules;
+    for (const ScenarioEnvFault &fault : scenario.faults) {
+        FaultPlan::Rule rule{};
+        for (const auto &[name, point] : points) {
+            if (fault.at == QStringView(name))
+                rule.point = point;
+        }
+        rule.scope = fault.scope;
+        rule.nth = fault.nth;
+        rule.message = fault.message;
+        rule.delay = fault.delay;
+        switch (fault.action) {
+        case ScenarioEnvFault::Action::SessionNotFound: rule.action = FaultPlan::Action::SessionNotFound; break;
+        case ScenarioEnvFault::Action::ErrorObservation: rule.action = FaultPlan::Action::ErrorObservation; break;
+        case ScenarioEnvFault::Action::Fail: rule.action = FaultPlan::Action::Fail; break;
+        case ScenarioEnvFault::Action::Latency: rule.action = FaultPlan::Action::Latency; break;
+        }
+        rules.push_back(std::move(rule));
+    }
+    return std::make_shared<FaultPlan>(std::move(rules));
+}
+
+Result<int> shellSessionLimit(const Config &config)
+{
+    auto capacity = resolveSessionCapacity(config.subagentRuntime.maxRunning, config.sandbox.maxShellSessions);
+    if (!capacity)
+        return fail(capacity.error());
+    return capacity->limit();
+}
+
+SandboxToolOptions sandboxToolOptions(const Config &config, bool local, bool hostBash)
+{
+    SandboxToolOptions options;
+    options.offerBash = !local || hostBash;
+    options.bashTimeout = std::chrono::seconds(config.sandbox.bashCommandTimeout);
+    options.bashOutputChars = config.sandbox.bashOutputMaxChars;
+    options.lsOutputChars = config.sandbox.lsOutputMaxChars;
+    options.readFileChars = config.sandbox.readFileOutputMaxChars;
+    options.truncation = config.sandbox.lineTruncation ? Truncation::ByLine : Truncation::Classic;
+    return options;
+}
+
+Result<std::shared_ptr<SandboxProvider>> makeEmbeddedProvider(const Config &config, const QString &dataDir, WorkspaceLookup workspaces)
+{
+    auto limit = shellSessionLimit(config);
+    if (!limit)
+        return fail(limit.error());
+    EmbeddedOptions options;
+    options.serverProgram = serverBinary();
+    options.sessionLimit = *limit;
+    options.hostNetwork = config.sandbox.network == u"host";
+    options.environment = config.sandbox.environment;
+    options.folders = [dataDir, workspaces](const ThreadKey &key) -> Result<SandboxFolders> {
+        auto paths = ThreadPaths::make(dataDir, key, workspaces(key));
+        if (!paths)
+            return fail(paths.error());
+        if (auto made = paths->create(); !made)
+            return fail(made.error());
+        return SandboxFolders::of(*paths);
+    };
+    aio::ShellOptions shells;
+    shells.defaultTimeout = config.sandbox.bashCommandTimeout;
+    return std::make_shared<AioProvider>(std::make_shared<EmbeddedBackend>(std::move(options)), shells);
+}
+
+Result<std::shared_ptr<SandboxProvider>> makeLocalProvider(const Config &config, const QString &dataDir, WorkspaceLookup workspaces)
+{
+    LocalSandboxProvider::Options options;
+    options.dataDir = dataDir;
+    options.workspaceOf = std::move(workspaces);
+    options.sandbox.hostBashAllowed = [allowed = config.sandbox.allowHostBash] { return allowed; };
+    options.sandbox.commandTimeout = std::chrono::seconds(config.sandbox.bashCommandTimeout);
+    return std::make_shared<LocalSandboxProvider>(std::move(options));
+}
+
+} // namespace paddock

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Paddock authors
+#pragma once
+
+#include "core/agent/admission.h"
+#include "core/config/config.h"
+#include "core/llm/scenario.h"
+#include "core/middleware/chain_build.h"
+#include "core/sandbox/fault_plan.h"
+#include "core/sandbox/sandbox.h"
+#include "core/tool/sandbox_tools.h"
+
+namespace paddock {
+
+// The configuration and the scenario as the small options of each room (style.md D: "translate options, build, forward").
+
+using WorkspaceLookup = std::function<QString(const ThreadKey &)>;
+
+AdmissionOptions admissionOptions(const SubagentRuntimeConfig &config);
+ChainOptions chainOptions(const Config &config, const QString &dataDir, const QString &workspace, BlobSink blobs);
+SandboxToolOptions sandboxToolOptions(const Config &config, bool local, bool hostBash);
+std::shared_ptr<FaultPlan> faultPlan(const Scenario &scenario);
+/// MAX_SHELL_SESSIONS in force, or the start-up error of sandbox.md §6.
+Result<int> shellSessionLimit(const Config &config);
+Result<std::shared_ptr<SandboxProvider>> makeEmbeddedProvider(const Config &config, const QString &dataDir, WorkspaceLookup workspaces);
+Result<std::shared_ptr<SandboxProvider>> makeLocalProvider(const Config &config, const QString &dataDir, WorkspaceLookup workspaces);
+
+} // namespace paddock
