@@ -26,11 +26,4 @@ private:
     std::vector<MessagePtr> m_captured;
 };
 
-/// The stored form of one captured message: {task_id, message_index, kind, text, truncated, tool_calls | tool_name}.
-Json stepOf(const QString &taskId, qint64 index, const Json &message);
-
-/// What is stored of an event of the parent's custom stream (runtime §2.5): {event_type, category, content, metadata}, or
-/// null for what is not stored.
-Json storedTaskEvent(const Json &event);
-
 } // namespace paddock

@@ -108,7 +108,8 @@ SubagentReport reportOf(const SubagentJob &job)
     report.error = now.error;
     report.stopReason = now.stopReason;
     report.modelName = job.model;
-    report.usage = sumUsage(now.usageRecords);
+    if (const auto usage = sumUsage(usageRecordsFromJson(now.usageRecords)))
+        report.usage = usageToJson(*usage);
     return report;
 }
 

@@ -33,8 +33,8 @@ struct Execution {
     void sawReply(const MessagePtr &reply)
     {
         ++turns;
-        usage.add(reply);
-        job->record->updateUsage(usage.records());
+        if (usage.add(reply->id, reply->usage, reply->responseMetadata))
+            job->record->updateUsage(usageRecordsToJson(usage.records()));
     }
 };
 using ExecutionPtr = std::shared_ptr<Execution>;
@@ -160,7 +160,7 @@ void terminalize(const Execution &run, SubagentOutcome outcome, bool admissionFa
     payload.error = std::move(outcome.error);
     payload.stopReason = std::move(outcome.stopReason);
     payload.messages = run.steps.captured();
-    payload.usageRecords = run.usage.records();
+    payload.usageRecords = usageRecordsToJson(run.usage.records());
     payload.admissionFailure = admissionFailure;
     static_cast<void>(run.job->record->trySetTerminal(outcome.status, std::move(payload)));
 }
@@ -180,7 +180,7 @@ void tellStarted(const SubagentJob &job, SpanId span)
 void tellFinished(const Execution &run, SpanId span)
 {
     const SubagentResult::Snapshot now = run.job->record->snapshot();
-    run.job->events.emitEvent(AgentFinished{subagentStatusName(now.status), run.turns, usageOfRecords(run.usage.records()), now.error,
+    run.job->events.emitEvent(AgentFinished{subagentStatusName(now.status), run.turns, sumUsage(run.usage.records()).value_or(Usage{}), now.error,
                                             now.stopReason},
                               span);
 }
