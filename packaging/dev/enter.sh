@@ -6,7 +6,7 @@
 #
 # Four ways, the first that the kernel allows (PADDOCK_DEV_ENTER forces one):
 #   pivot   needs root and a mount namespace
-#   userns  the same inside a user namespace of one's own, for everybody else
+#   userns  the same inside a user namespace of one's own, for everybody else and for a root who may not mount
 #   bwrap   bubblewrap of the host or of the root, where it may do what `unshare` may not (a setuid or profiled one)
 #   chroot  the last resort, for root only: user namespaces are refused inside, so nested sandboxes do not work there
 # pivot and userns replace the process instead of standing beside it, so a signal reaches the command itself.
@@ -132,12 +132,11 @@ way_in()
         return
     fi
     local probe=(bash "$PARTS/enter-root.sh" probe)
-    if [[ $(id -u) == 0 ]]; then
-        if unshare --mount "${probe[@]}" 2>/dev/null; then
-            printf pivot
-            return
-        fi
-    elif unshare --user --map-root-user --mount "${probe[@]}" 2>/dev/null; then
+    if [[ $(id -u) == 0 ]] && unshare --mount "${probe[@]}" 2>/dev/null; then
+        printf pivot
+        return
+    fi
+    if unshare --user --map-root-user --mount "${probe[@]}" 2>/dev/null; then
         printf userns
         return
     fi
@@ -236,6 +235,8 @@ enter_bare_chroot()
     done
     [[ -e $root/dev/tty ]] || mknod -m 666 "$root/dev/tty" c 5 0 2>/dev/null || true
     cp -L /etc/resolv.conf /etc/hosts "$root/etc/" 2>/dev/null || true
+    export XDG_RUNTIME_DIR=/run/user/0
+    mkdir -p "$root/run/user" && mkdir -pm 700 "$root$XDG_RUNTIME_DIR"
     mirror_tree "$CHECKOUT" "$root$CHECKOUT"
     [[ -d $CHECKOUT/../shared/cases ]] && mirror_tree "$CHECKOUT/../shared" "$root$CHECKOUT/../shared"
     local inside=$PWD

@@ -79,8 +79,8 @@ roughly half a minute and $(root_size "$flavour"))"
     TEMPORARY=$ROOT.tmp.$$
     # An interrupt removes the half-made root at once; the packages stay, which is what takes long.
     trap 'stop_worker; rm -rf "$TEMPORARY"' EXIT
-    trap 'exit 130' INT
-    trap 'exit 143' TERM HUP
+    trap 'interrupted 130' INT
+    trap 'interrupted 143' TERM HUP
     write_apt_configuration
     step resolve resolve_packages "$flavour"
     step download download_packages
@@ -93,6 +93,12 @@ roughly half a minute and $(root_size "$flavour"))"
     rm -rf "$ROOT.tmp.broken"
     remove_old_packages
     say "the root is ready after $(seconds_since "$began")"
+}
+
+interrupted()
+{
+    say 'interrupted; what was downloaded is kept. Run ./dev setup again to resume.'
+    exit "$1"
 }
 
 host_family_name() { case $(host_family) in ubuntu) printf Ubuntu ;; *) printf Debian ;; esac }
@@ -268,9 +274,10 @@ resolve_packages()
         STEP_NOTE="$(wc -l <"$LIST") packages, known from before"
         return
     fi
-    if ! apt_quietly update; then
+    # apt calls it a success when nothing could be fetched.
+    if ! apt_quietly update || grep -q '^[EW]: Failed to fetch' "$LOG"; then
         [[ -n $(find "$CACHE/apt/lists" -maxdepth 1 -name '*_Packages*' -print -quit) ]] || return 1
-        STEP_NOTE=', mirror not reached, lists from before'
+        STEP_NOTE=', the mirror was not reached: lists from before'
     fi
     # With an empty archive folder, because apt leaves out what it has already.
     wanted=$(LC_ALL=C apt-get -qq -c "$CACHE/apt/apt.conf" -o Dir::Cache::archives="$CACHE/apt/none" --print-uris \
