@@ -3,6 +3,7 @@
 #include "core/middleware/chain_slots.h"
 
 #include "core/middleware/dangling_tool_call.h"
+#include "core/middleware/input_sanitization.h"
 #include "core/middleware/loop_detection.h"
 #include "core/middleware/read_before_write.h"
 #include "core/middleware/sandbox_audit.h"
@@ -11,8 +12,19 @@
 #include "core/middleware/system_message_coalescing.h"
 #include "core/middleware/thread_data.h"
 #include "core/middleware/tool_error_handling.h"
+#include "core/middleware/tool_result_sanitization.h"
 
 namespace paddock::chain_slots {
+
+MiddlewarePtr inputSanitization(const ChainOptions &)
+{
+    return std::make_shared<InputSanitizationMiddleware>();
+}
+
+MiddlewarePtr toolResultSanitization(const ChainOptions &)
+{
+    return std::make_shared<ToolResultSanitizationMiddleware>();
+}
 
 MiddlewarePtr threadData(const ChainOptions &options)
 {

@@ -20,6 +20,8 @@ bool when(const ChainOptions &options)
 
 inline constexpr MiddlewarePtr (*notBuilt)(const ChainOptions &) = nullptr;
 
+MiddlewarePtr inputSanitization(const ChainOptions &options);
+MiddlewarePtr toolResultSanitization(const ChainOptions &options);
 MiddlewarePtr threadData(const ChainOptions &options);
 MiddlewarePtr sandbox(const ChainOptions &options);
 MiddlewarePtr danglingToolCall(const ChainOptions &options);

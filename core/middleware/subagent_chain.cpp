@@ -12,10 +12,10 @@ const std::vector<ChainSlot> &subagentSlots()
 {
     static const std::vector<ChainSlot> rows{
         // 1. The shared base
-        {"InputSanitization", wrapModel, always, notBuilt},                          // user text cannot forge framework blocks
+        {"InputSanitization", wrapModel, always, inputSanitization},                 // user text cannot forge framework blocks
         {"KnowledgeScope", beforeAgent | wrapModel | wrapTool, always, notBuilt},    // retrieval stays within the turn's scope
         {"ToolOutputBudget", wrapModel | wrapTool, always, notBuilt},                // large results go to a file, a synopsis stays
-        {"ToolResultSanitization", wrapTool, always, notBuilt},                      // fetched text cannot forge blocks either
+        {"ToolResultSanitization", wrapTool, always, toolResultSanitization},        // fetched text cannot forge blocks either
         {"PiiRedaction", wrapModel | wrapTool, when<&O::piiRedaction>, notBuilt},    // optional: personal data and keys leave
         {"ThreadData", beforeAgent, always, threadData},                             // the thread's folders, the turn's stamp
         {"Sandbox", beforeAgent | wrapTool | afterAgent, always, sandbox},           // binds and releases; no skill projection
