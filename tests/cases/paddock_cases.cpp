@@ -55,7 +55,12 @@ int main(int argc, char **argv)
             if (parser.isSet(QStringLiteral("id")) && id != parser.value(QStringLiteral("id")))
                 continue;
             cases::Verdict verdict;
-            if (const cases::Runner *runner = cases::findRunner(area, stem)) {
+            const cases::Runner *runner = cases::findRunner(area + u'#' + id, stem); // one case of a mixed area
+            if (runner == nullptr) // one op of an area that several rooms share
+                runner = cases::findRunner(area + u'#' + stringOf(memberOf(testCase, "input"), "op"), stem);
+            if (runner == nullptr)
+                runner = cases::findRunner(area, stem);
+            if (runner != nullptr) {
                 try {
                     verdict = (*runner)(testCase);
                 } catch (const std::exception &e) {
