@@ -49,13 +49,6 @@ QString hostBashDisabledText()
                           "a fully trusted local environment.");
 }
 
-QString bashSubagentDisabledText()
-{
-    return QStringLiteral("Bash subagent is disabled for LocalSandboxProvider because host bash execution is not a secure "
-                          "sandbox boundary. Switch to AioSandboxProvider for isolated bash access, or set "
-                          "sandbox.allow_host_bash: true only in a fully trusted local environment.");
-}
-
 QString composeLocalCommand(const QString &prefix, const QString &workspaceHost, const QString &command)
 {
     return prefix + QStringLiteral("cd ") + shellQuote(workspaceHost) + QStringLiteral(" && ") + command;

@@ -19,8 +19,6 @@ bool isHostBashAllowed(const Json &sandboxSection);
 
 /// What a bash call gets that arrives although it is not allowed (without "Error: ").
 QString hostBashDisabledText();
-/// The error of a task that was delegated to the bash subagent although it is not allowed.
-QString bashSubagentDisabledText();
 
 /// §2.4: what a shell gets for a command of the bash tool. `prefix` is the channel identity's, maybe empty.
 QString composeLocalCommand(const QString &prefix, const QString &workspaceHost, const QString &command);

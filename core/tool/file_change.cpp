@@ -23,8 +23,8 @@ Task<FileVersion> readVersion(SandboxPtr sandbox, QString path, std::stop_token 
     co_return version;
 }
 
-void tellFileChanged(const RuntimePtr &runtime, const ToolCall &call, const QString &path, const FileVersion &before,
-                     const FileVersion &after)
+void tellFileChanged(const SandboxToolOptions &options, const RuntimePtr &runtime, const ToolCall &call, const QString &path,
+                     const FileVersion &before, const FileVersion &after)
 {
     const QString virtualPath = normalizeVirtualPath(path);
     if (!isUnder(virtualPath, virtualRoot))
@@ -48,6 +48,12 @@ void tellFileChanged(const RuntimePtr &runtime, const ToolCall &call, const QStr
                 change.addedLines = lines.added;
                 change.removedLines = lines.removed;
             }
+        }
+    }
+    if (options.keepVersion) {
+        for (const auto &[hash, version] : {std::pair{change.beforeSha256, &before}, {change.sha256, &after}}) {
+            if (!hash.isEmpty() && version->content.size() <= maxVersionBytes && !isBinaryContent(virtualPath, version->content))
+                options.keepVersion(hash, version->content);
         }
     }
     runtime->events.emitEvent(change);

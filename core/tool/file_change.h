@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The Paddock authors
 #pragma once
 
-#include "core/tool/tool.h"
+#include "core/tool/sandbox_tools.h"
 
 namespace paddock::tools {
 
@@ -16,8 +16,9 @@ struct FileVersion {
 /// Reads a version; what cannot be read is unknown, which never stops a write.
 Task<FileVersion> readVersion(SandboxPtr sandbox, QString path, std::stop_token stop);
 
-/// Emits file.changed with certainty "tool" (design.md §4) for a path under /mnt/user-data; nothing when nothing changed.
-void tellFileChanged(const RuntimePtr &runtime, const ToolCall &call, const QString &path, const FileVersion &before,
-                     const FileVersion &after);
+/// Emits file.changed with certainty "tool" (design.md §4) for a path under /mnt/user-data; nothing when nothing changed. Text versions are kept first,
+/// so that nobody reads a hash without its content.
+void tellFileChanged(const SandboxToolOptions &options, const RuntimePtr &runtime, const ToolCall &call, const QString &path,
+                     const FileVersion &before, const FileVersion &after);
 
 } // namespace paddock::tools

@@ -213,7 +213,7 @@ public:
             after = co_await readVersion(sandbox, path, context.stop); // local sandboxes rewrite paths in the content
         else if (append)
             after.content = before.content + bytes;
-        tellFileChanged(context.runtime, call, path, before, after);
+        tellFileChanged(settings->options, context.runtime, call, path, before, after);
         co_return answer(call, QStringLiteral("OK"));
     }
 };
@@ -247,7 +247,7 @@ public:
         if (*done == Outcome::NotFound)
             co_return failure(call, QStringLiteral("Error: String to replace not found in file: ") + path);
         if (*done == Outcome::Written)
-            tellFileChanged(context.runtime, call, path, before, co_await readVersion(sandbox, path, context.stop));
+            tellFileChanged(settings->options, context.runtime, call, path, before, co_await readVersion(sandbox, path, context.stop));
         co_return answer(call, QStringLiteral("OK"));
     }
 

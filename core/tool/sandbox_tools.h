@@ -31,6 +31,9 @@ struct SandboxToolOptions {
     /// skill and call; a state that cannot be read must count as disabled.
     std::function<bool(const QString &skill)> isSkillDisabled;
     SecretSources secrets;
+    /// Keeps a version of a text file that a tool changed (at most 1 MiB, never a sensitive one) under its hash, for diffs
+    /// later. Called on the agent's loop.
+    std::function<void(const QString &sha256, const QByteArray &content)> keepVersion;
 };
 
 /// bash, ls, read_file, write_file, str_replace, glob, grep and present_files over whatever sandbox an execution holds. They
