@@ -80,7 +80,7 @@ public:
         self->m_process = std::make_unique<SupervisedProcess>();
         SupervisedProcess &process = *self->m_process;
         plan.infoFd = process.infoFd();
-        plan.serverArguments = {QStringLiteral("--listen-fd"), QString::number(self->m_socket.fd()),
+        plan.serverArguments = {QStringLiteral("--listen"), QStringLiteral("fd:%1").arg(self->m_socket.fd()),
                                 QStringLiteral("--ready-fd"), QString::number(process.readyFd()),
                                 QStringLiteral("--parent-fd"), QString::number(process.parentFd()),
                                 QStringLiteral("--max-shell-sessions"), QString::number(options.sessionLimit),

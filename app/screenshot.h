@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Paddock authors
+#pragma once
+
+#include <QObject>
+#include <QString>
+#include <QTimer>
+
+namespace paddock {
+
+class MainWindow;
+
+/// Grabs the window or one panel when the run has ended (or so long after it began), writes a PNG, and quits: exit code 1
+/// with a sentence when the file cannot be written. Without a run it grabs what stands there. GUI thread.
+class Screenshot : public QObject
+{
+    Q_OBJECT
+public:
+    Screenshot(MainWindow *window, QString path, QString panel, int momentMs);
+
+private:
+    void watch();
+    void prepare();
+    void grab();
+
+    MainWindow *m_window;
+    QString m_path;
+    QString m_panel;
+    int m_momentMs;
+    QTimer m_settle; ///< panels read files and parse terminals off the GUI thread; the picture waits for them
+    bool m_done = false;
+};
+
+} // namespace paddock

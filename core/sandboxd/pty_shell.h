@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Paddock authors
+#pragma once
+
+#include "core/base/error.h"
+#include "core/sandboxd/reactor.h"
+#include "core/sandboxd/shell_protocol.h"
+#include "core/sandboxd/spawn.h"
+#include "core/sandboxd/unique_fd.h"
+
+#include <QByteArray>
+
+#include <functional>
+
+namespace paddock::sandboxd {
+
+/// The process side of a session: an interactive bash, its terminal and its private channel. Knows nothing of commands.
+/// Owner: ShellSession; reactor's thread. Nothing it calls may destroy it; use the reactor to do that later.
+class PtyShell
+{
+public:
+    struct Events {
+        std::function<void(QByteArrayView)> output;             ///< raw terminal bytes, in order
+        std::function<void(const ShellRecord &)> record;        ///< the shell waits for go() after each
+        std::function<void(int waitStatus)> ended;              ///< the shell is gone and its last output was delivered
+    };
+    PtyShell(Reactor &reactor, ChildReaper &reaper, Events events);
+    ~PtyShell();
+
+    Result<void> start(const QList<QByteArray> &environment, const QByteArray &directory);
+    /// Sends one line of the protocol.
+    void sendLine(const QByteArray &line) { sendToChannel(line); }
+    void go(char answer = channelGo) { sendToChannel(QByteArray(1, answer)); }
+    /// Types into the terminal; buffered up to a limit while the terminal does not take it. False: over the limit.
+    bool type(const QByteArray &bytes);
+    /// Reads the terminal dry: everything written before this call is delivered before it returns.
+    void drain();
+    void setEcho(bool on);
+    void resize(int columns, int rows);
+
+    pid_t pid() const { return m_pid; }
+    bool alive() const { return m_pid > 0 && !m_ended; }
+    const QByteArray &terminal() const { return m_terminal; }
+    /// Process group in front; 0 when unknown.
+    pid_t foregroundGroup() const;
+    bool shellInFront() const { return foregroundGroup() == m_pid; }
+    /// The group in front gets `signal`; the shell itself gets an interrupt, so that the rest of a list or loop ends too.
+    void signalForeground(int signal);
+
+private:
+    bool openTerminal(QString *why);
+    void onTerminal(std::uint32_t events);
+    qint64 readTerminal(int rounds);
+    void onChannel();
+    void sendToChannel(const QByteArray &bytes);
+    void flushChannel();
+    void flushTyped();
+    void onExit(int waitStatus);
+    void updateTerminalWatch();
+
+    Reactor &m_reactor;
+    ChildReaper &m_reaper;
+    Events m_events;
+    UniqueFd m_master;
+    UniqueFd m_channel;
+    QByteArray m_terminal;
+    RecordReader m_records;
+    QByteArray m_channelOut;
+    QByteArray m_typed;
+    pid_t m_pid = -1;
+    bool m_ended = false;
+    bool m_hungUp = false;
+    std::shared_ptr<int> m_life = std::make_shared<int>(0);
+};
+
+} // namespace paddock::sandboxd

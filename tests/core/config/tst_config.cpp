@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Paddock authors
+#include "core/config/config.h"
+
+#include <QTest>
+
+using namespace paddock;
+
+class ConfigTest : public QObject
+{
+    Q_OBJECT
+private Q_SLOTS:
+    void refuses_data()
+    {
+        QTest::addColumn<QByteArray>("yaml");
+        QTest::addColumn<QString>("says");
+        QTest::newRow("syntax") << QByteArray("sandbox: [") << QStringLiteral("config.yaml:");
+        QTest::newRow("not a mapping") << QByteArray("- a") << QStringLiteral("must be a mapping");
+        QTest::newRow("type") << QByteArray("subagent_runtime:\n  max_running: true\n") << QStringLiteral("config.yaml:2:16: subagent_runtime.max_running: must be a whole number");
+        QTest::newRow("range") << QByteArray("subagent_runtime:\n  max_running: 65\n") << QStringLiteral("must be between 1 and 64");
+        QTest::newRow("choice") << QByteArray("subagent_runtime:\n  admission_policy: drop\n") << QStringLiteral("'drop' is not one of queue, reject");
+        QTest::newRow("order of limits") << QByteArray("loop_detection:\n  warn_threshold: 5\n  hard_limit: 3\n") << QStringLiteral("must be at least warn_threshold");
+        QTest::newRow("unset variable") << QByteArray("models:\n  - name: $NOPE_UNSET\n") << QStringLiteral("NOPE_UNSET is not set");
+        QTest::newRow("network") << QByteArray("sandbox:\n  network: lan\n") << QStringLiteral("is not one of none, host");
+    }
+    void refuses()
+    {
+        QFETCH(QByteArray, yaml);
+        QFETCH(QString, says);
+        const auto config = parseConfig(yaml, QStringLiteral("config.yaml"), {});
+        QVERIFY(!config);
+        QVERIFY2(config.error().message.contains(says), qPrintable(config.error().message));
+    }
+
+    void readsAndWarns()
+    {
+        const auto config = parseConfig("sandbox:\n  allow_host_bash: true\n  enviroment: {}\n  environment:\n    MAX_SHELL_SESSIONS: $MSS\n    A: 1\n"
+                                        "subagent_runtime: {max_running: 5}\nfrobs: 1\n",
+                                        QStringLiteral("config.yaml"), {{QStringLiteral("MSS"), QStringLiteral("12")}});
+        QVERIFY2(config.has_value(), config ? "" : qPrintable(config.error().message));
+        QVERIFY(config->sandbox.allowHostBash);
+        QCOMPARE(config->sandbox.maxShellSessions, QStringLiteral("12"));
+        QCOMPARE(config->subagentRuntime.maxRunning, 5);
+        QCOMPARE(config->warnings.size(), 2);
+        QVERIFY(config->warnings[0].contains(QStringLiteral("did you mean 'environment'")));
+        QVERIFY(config->warnings[1].contains(QStringLiteral("config.yaml:8:1: unknown key 'frobs'")));
+    }
+
+    void anUnsetSessionLimitReachesTheCheckAsEmpty()
+    {
+        const auto config = parseConfig("sandbox: {environment: {MAX_SHELL_SESSIONS: $NOPE}}\n", QStringLiteral("c"), {});
+        QVERIFY(config);
+        QCOMPARE(config->sandbox.maxShellSessions, QString());
+        QVERIFY(config->sandbox.maxShellSessions.has_value());
+    }
+};
+
+QTEST_GUILESS_MAIN(ConfigTest)
+#include "tst_config.moc"
