@@ -90,7 +90,8 @@ int runGui(int &argc, char **argv, const GuiOptions &options)
         MainWindow window(service->get(), windowOptions);
         std::unique_ptr<Screenshot> screenshot;
         if (!options.screenshot.isEmpty())
-            screenshot = std::make_unique<Screenshot>(&window, options.screenshot, options.panel, options.momentMs);
+            screenshot = std::make_unique<Screenshot>(&window, options.screenshot, options.panel, options.momentMs,
+                                                      !options.openRun.isEmpty() || options.sample || !options.scenario.isEmpty() || !options.task.isEmpty());
         window.show();
         if (!options.openRun.isEmpty()) {
             window.openByName(options.openRun);

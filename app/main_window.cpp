@@ -4,7 +4,6 @@
 
 #include "app/status_strip.h"
 #include "app/window_actions.h"
-#include "core/run/scenarios.h"
 #include "ui/action/action_registry.h"
 #include "ui/action/command_palette.h"
 #include "ui/dock/panel_dock.h"
@@ -12,7 +11,6 @@
 #include "ui/run/conversation_view.h"
 #include "ui/run/run_words.h"
 #include "ui/run/runs_panel.h"
-#include "ui/run/start_dialog.h"
 #include "ui/run/welcome_page.h"
 #include "ui/shell/shell_panel.h"
 #include "ui/trace/trace_panel.h"
@@ -20,7 +18,6 @@
 
 #include <QApplication>
 #include <QCloseEvent>
-#include <QFileDialog>
 #include <QMenu>
 #include <QMessageBox>
 #include <QPushButton>
@@ -87,7 +84,14 @@ MainWindow::MainWindow(RunService *service, const Options &options)
     refreshPast();
 }
 
-MainWindow::~MainWindow() = default;
+MainWindow::~MainWindow()
+{
+    // The panels look at the stores, which are members: they go first.
+    m_feed.reset();
+    hide();
+    for (PanelDock *dock : std::as_const(m_panels.docks))
+        delete dock;
+}
 
 void MainWindow::connectParts()
 {
@@ -216,6 +220,7 @@ void MainWindow::start(const RunRequest &request)
                                     QMessageBox::Ok, this);
         box->setAttribute(Qt::WA_DeleteOnClose);
         box->open();
+        Q_EMIT failed(id.error().fullMessage());
         return;
     }
     if (!request.workspace.isEmpty())
@@ -230,35 +235,6 @@ void MainWindow::startSample()
     start(request);
 }
 
-void MainWindow::askForRun(bool task)
-{
-    auto *dialog = new StartDialog(this);
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
-    QList<std::pair<QString, QString>> scenarios;
-    for (const ScenarioEntry &entry : builtinScenarios())
-        scenarios.append({entry.name, entry.description});
-    if (!scenarios.isEmpty())
-        dialog->setScenarios(scenarios);
-    dialog->setFolder(m_view.lastFolder);
-    if (task)
-        dialog->chooseTask();
-    connect(dialog, &StartDialog::runRequested, this, &MainWindow::start);
-    dialog->open();
-}
-
-void MainWindow::openFolder()
-{
-    auto *dialog = new QFileDialog(this, tr("Open a folder and ask"), m_view.lastFolder);
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
-    dialog->setFileMode(QFileDialog::Directory);
-    dialog->setOption(QFileDialog::ShowDirsOnly);
-    connect(dialog, &QFileDialog::fileSelected, this, [this](const QString &folder) {
-        m_view.lastFolder = folder;
-        askForRun(true);
-    });
-    dialog->open();
-}
-
 void MainWindow::openByName(const QString &name)
 {
     if (!m_listed) {
@@ -267,9 +243,9 @@ void MainWindow::openByName(const QString &name)
     }
     const Result<RunId> run = m_service->resolve(name);
     if (run)
-        openRun(*run);
-    else
-        say(run.error().fullMessage());
+        return openRun(*run);
+    say(run.error().fullMessage());
+    Q_EMIT failed(run.error().fullMessage());
 }
 
 void MainWindow::openRun(const RunId &run)
@@ -307,25 +283,6 @@ void MainWindow::cancelAgent()
 {
     if (m_selection.run())
         m_service->cancelAgent(m_selection.run()->id(), m_selection.agent());
-}
-
-void MainWindow::exportRun()
-{
-    if (!m_selection.run())
-        return;
-    auto *dialog = new QFileDialog(this, tr("Export the run"), QString(), tr("Events (*.jsonl);;Text (*.md)"));
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
-    dialog->setAcceptMode(QFileDialog::AcceptSave);
-    dialog->setDefaultSuffix(QStringLiteral("jsonl"));
-    const QPointer<MainWindow> self(this);
-    connect(dialog, &QFileDialog::fileSelected, this, [this, self, id = m_selection.run()->id()](const QString &path) {
-        const QString format = path.endsWith(u".md") ? QStringLiteral("markdown") : QStringLiteral("jsonl");
-        m_service->exportRun(id, format, path, [self, path](const QString &problem) {
-            if (self)
-                self->say(problem.isEmpty() ? self->tr("Wrote %1.").arg(path) : problem);
-        });
-    });
-    dialog->open();
 }
 
 void MainWindow::toggleFollow(bool on)

@@ -37,7 +37,7 @@ public:
     StoreHub *hub() { return &m_hub; }
     Selection *selection() { return &m_selection; }
     TimeRange *range() { return &m_range; }
-    ActionRegistry *actions() const { return m_actions; }
+    ActionRegistry *registry() const { return m_actions; }
     CommandPalette *commandPalette() const { return m_palette; }
     const WindowPanels &panels() const { return m_panels; }
     static QStringList panelNames();
@@ -65,6 +65,10 @@ public:
     void about();
     /// Ends what runs, then the event loop.
     void quit(int code);
+
+Q_SIGNALS:
+    /// Something that was asked for could not be begun; one sentence.
+    void failed(const QString &sentence);
 
 protected:
     void closeEvent(QCloseEvent *event) override;

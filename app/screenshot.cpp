@@ -35,14 +35,19 @@ SpanIndex mostTelling(const TraceLanes &trace)
 
 } // namespace
 
-Screenshot::Screenshot(MainWindow *window, QString path, QString panel, int momentMs)
+Screenshot::Screenshot(MainWindow *window, QString path, QString panel, int momentMs, bool expectRun)
     : m_window(window), m_path(std::move(path)), m_panel(std::move(panel)), m_momentMs(momentMs)
 {
     m_settle.setSingleShot(true);
     connect(&m_settle, &QTimer::timeout, this, &Screenshot::grab);
     connect(window->hub(), &StoreHub::drained, this, &Screenshot::watch);
     connect(window->selection(), &Selection::runChanged, this, &Screenshot::watch);
-    m_settle.start(emptyMs);
+    connect(window, &MainWindow::failed, this, [this](const QString &sentence) {
+        cli::say(QStringLiteral("paddock: %1").arg(sentence));
+        m_window->quit(1);
+    });
+    if (!expectRun)
+        m_settle.start(emptyMs);
 }
 
 void Screenshot::watch()

@@ -11,12 +11,13 @@ namespace paddock {
 class MainWindow;
 
 /// Grabs the window or one panel when the run has ended (or so long after it began), writes a PNG, and quits: exit code 1
-/// with a sentence when the file cannot be written. Without a run it grabs what stands there. GUI thread.
+/// with a sentence when there is no such run or the file cannot be written. GUI thread.
 class Screenshot : public QObject
 {
     Q_OBJECT
 public:
-    Screenshot(MainWindow *window, QString path, QString panel, int momentMs);
+    /// Without `expectRun` it grabs what stands there at the start.
+    Screenshot(MainWindow *window, QString path, QString panel, int momentMs, bool expectRun);
 
 private:
     void watch();

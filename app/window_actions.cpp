@@ -38,14 +38,14 @@ struct Menu {
     QAction *add(const char *id, const QString &text, const QKeySequence &key, const char *icon, const QString &tip,
                  std::function<void()> run) const
     {
-        QAction *action = window.actions()->add({QString::fromLatin1(id), text, QString::fromLatin1(icon), key, context, tip}, std::move(run));
+        QAction *action = window.registry()->add({QString::fromLatin1(id), text, QString::fromLatin1(icon), key, context, tip}, std::move(run));
         menu->addAction(action);
         return action;
     }
     QAction *toggle(const char *id, const QString &text, const QKeySequence &key, const QString &tip, bool on,
                     std::function<void(bool)> run) const
     {
-        QAction *action = window.actions()->add({QString::fromLatin1(id), text, {}, key, context, tip}, std::move(run));
+        QAction *action = window.registry()->add({QString::fromLatin1(id), text, {}, key, context, tip}, std::move(run));
         action->setChecked(on);
         menu->addAction(action);
         return action;
@@ -182,7 +182,7 @@ void addToolBar(MainWindow &window)
     bar->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
     const int size = window.fontMetrics().height();
     bar->setIconSize({size, size});
-    const auto add = [&](const char *id) { bar->addAction(window.actions()->find(QString::fromLatin1(id))); };
+    const auto add = [&](const char *id) { bar->addAction(window.registry()->find(QString::fromLatin1(id))); };
     add("run.new");
     add("run.cancel");
     bar->addSeparator();

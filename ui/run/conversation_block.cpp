@@ -195,6 +195,7 @@ int ConversationBlock::measure(const ConversationItem &item, const BlockStyle &s
     const bool empty = item.kind == ItemKind::Text && item.text.trimmed().isEmpty();
     m_head = headHeight(item, style);
     m_indent = item.kind == ItemKind::Text ? style.pad() * 2 : style.pad() * 4;
+    m_bodyTop = m_head + (m_head > 0 ? 0 : style.lineHeight() / 4);
     if (!m_document || m_revision != item.revision)
         fill(item, style);
     m_revision = item.revision;
@@ -288,7 +289,7 @@ void ConversationBlock::paint(QPainter &painter, int top, const ConversationItem
         selection.format.setForeground(style.palette.color(QPalette::HighlightedText));
         context.selections.append(selection);
     }
-    const QPoint origin = bodyOrigin(style) + QPoint(0, top);
+    const QPoint origin = bodyOrigin() + QPoint(0, top);
     painter.save();
     painter.translate(origin);
     context.clip = painter.clipBoundingRect();
@@ -307,13 +308,13 @@ int ConversationBlock::positionAt(QPoint at) const
 {
     if (!m_document)
         return -1;
-    const QPointF inside = QPointF(at) - QPointF(m_indent, m_head);
+    const QPointF inside = QPointF(at - bodyOrigin());
     return m_document->documentLayout()->hitTest(inside, Qt::FuzzyHit);
 }
 
 QString ConversationBlock::linkAt(QPoint at) const
 {
-    return m_document ? m_document->documentLayout()->anchorAt(QPointF(at) - QPointF(m_indent, m_head)) : QString();
+    return m_document ? m_document->documentLayout()->anchorAt(QPointF(at - bodyOrigin())) : QString();
 }
 
 void ConversationBlock::setSelection(int from, int to)

@@ -63,7 +63,7 @@ private:
     void fill(const ConversationItem &item, const BlockStyle &style);
     QString toolBody(const ConversationItem &item) const;
     int headHeight(const ConversationItem &item, const BlockStyle &style) const;
-    QPoint bodyOrigin(const BlockStyle &style) const { return {m_indent, m_head + style.lineHeight() / 4}; }
+    QPoint bodyOrigin() const { return {m_indent, m_bodyTop}; }
     void paintHead(QPainter &painter, int top, const ConversationItem &item, const BlockStyle &style) const;
 
     std::unique_ptr<QTextDocument> m_document;
@@ -72,6 +72,7 @@ private:
     int m_width = 0;
     int m_head = 0;
     int m_indent = 0;
+    int m_bodyTop = 0;
     bool m_expanded = false;
     bool m_plain = false;   ///< streaming text, appended to
     qsizetype m_shown = 0;  ///< characters of it that the document has

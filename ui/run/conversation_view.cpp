@@ -67,7 +67,7 @@ BlockStyle ConversationView::style() const
     return style;
 }
 
-void ConversationView::show(RunStore *run, const AgentId &agent)
+void ConversationView::showAgent(RunStore *run, const AgentId &agent)
 {
     if (run == m_run && agent == m_agent)
         return;

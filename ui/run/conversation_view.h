@@ -25,7 +25,7 @@ public:
     explicit ConversationView(QWidget *parent = nullptr);
     ~ConversationView() override;
 
-    void show(RunStore *run, const AgentId &agent);
+    void showAgent(RunStore *run, const AgentId &agent);
     /// Follows at most while somebody looks.
     void setVisibleToUser(bool visible);
     void setAllExpanded(bool expanded);

@@ -200,6 +200,8 @@ void MessagesPage::showTurn(int index)
     const auto *requests = m_shownRun ? m_shownRun->requests().find(m_selection->agent()) : nullptr;
     if (!requests || index < 0 || index >= int(requests->size()))
         return;
+    if (m_model->hashes() == (*requests)[size_t(index)].messageHashes)
+        return; // what the reader chose stays chosen
     m_model->setHashes((*requests)[size_t(index)].messageHashes);
     if (m_model->rowCount() > 0)
         m_view->selectRow(m_model->rowCount() - 1);

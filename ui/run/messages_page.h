@@ -30,6 +30,7 @@ public:
 
     explicit MessagesModel(MessageFetch fetch, QObject *parent = nullptr);
     void setHashes(const QStringList &hashes);
+    const QStringList &hashes() const { return m_hashes; }
     MessagePtr message(int row) const { return m_messages.value(m_hashes.value(row)); }
 
     int rowCount(const QModelIndex &parent = {}) const override;

@@ -156,8 +156,7 @@ Qt::ItemFlags RunTreeModel::flags(const QModelIndex &index) const
 
 const StoreHub::Entry *RunTreeModel::entryOf(const Node &node) const
 {
-    const int row = m_hub->rowOf(node.run);
-    return row < 0 ? nullptr : &m_hub->entry(row);
+    return m_hub->entryOf(node.run);
 }
 
 QVariant RunTreeModel::data(const QModelIndex &index, int role) const

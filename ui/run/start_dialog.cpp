@@ -76,6 +76,15 @@ StartDialog::StartDialog(QWidget *parent)
     layout->addWidget(m_buttons);
     resize(fontMetrics().averageCharWidth() * 84, sizeHint().height());
 
+    connectParts(browse, otherScenario);
+    setScenarios({{QStringLiteral("survey"), tr("Three subagents look at a folder at once and write a report. Real commands, real files.")},
+                  {QStringLiteral("recovery"), tr("The same with lost sessions, a failing tool and a cancelled agent, so that you see what happens then.")}});
+    m_byScenario->setChecked(true);
+    check();
+}
+
+void StartDialog::connectParts(QPushButton *browse, QPushButton *otherScenario)
+{
     for (QRadioButton *choice : {m_byScenario, m_byTask})
         connect(choice, &QRadioButton::toggled, this, &StartDialog::check);
     connect(m_scenario, &QComboBox::currentIndexChanged, this, [this] {
@@ -97,10 +106,6 @@ StartDialog::StartDialog(QWidget *parent)
         Q_EMIT runRequested(request());
         accept();
     });
-    setScenarios({{QStringLiteral("survey"), tr("Three subagents look at a folder at once and write a report. Real commands, real files.")},
-                  {QStringLiteral("recovery"), tr("The same with lost sessions, a failing tool and a cancelled agent, so that you see what happens then.")}});
-    m_byScenario->setChecked(true);
-    check();
 }
 
 void StartDialog::setScenarios(const QList<std::pair<QString, QString>> &scenarios)

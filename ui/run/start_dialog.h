@@ -12,6 +12,7 @@ class QDialogButtonBox;
 class QLabel;
 class QLineEdit;
 class QPlainTextEdit;
+class QPushButton;
 class QRadioButton;
 
 namespace paddock {
@@ -39,6 +40,7 @@ Q_SIGNALS:
     void runRequested(const paddock::RunRequest &request);
 
 private:
+    void connectParts(QPushButton *browse, QPushButton *otherScenario);
     void browseFolder();
     void browseScenario();
     void check();

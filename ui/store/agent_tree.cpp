@@ -116,6 +116,11 @@ void AgentTree::finishAll(AgentState state, Micros at)
 
 bool AgentTree::apply(const Event &event)
 {
+    return applyLife(event) || applyStep(event);
+}
+
+bool AgentTree::applyLife(const Event &event)
+{
     const Micros now = event.mono.count();
     const auto visitor = [&](const auto &body) {
         using T = std::decay_t<decltype(body)>;
@@ -157,7 +162,20 @@ bool AgentTree::apply(const Event &event)
             if (!body.usage.isZero())
                 agent.usage = body.usage;
             m_openTools.remove(event.agent);
-        } else if constexpr (std::is_same_v<T, ModelRequested>) {
+        } else {
+            return false;
+        }
+        return true;
+    };
+    return std::visit(visitor, event.body);
+}
+
+bool AgentTree::applyStep(const Event &event)
+{
+    const Micros now = event.mono.count();
+    const auto visitor = [&](const auto &body) {
+        using T = std::decay_t<decltype(body)>;
+        if constexpr (std::is_same_v<T, ModelRequested>) {
             AgentEntry &agent = entry(event.agent);
             agent.step = StepKind::Model;
             agent.stepSince = now;

@@ -66,6 +66,8 @@ private:
         Micros since = 0;
     };
     AgentEntry &entry(const AgentId &agent);
+    bool applyLife(const Event &event);
+    bool applyStep(const Event &event);
     void showStep(AgentEntry &agent, Micros now);
     void finishAll(AgentState state, Micros at);
 

@@ -17,7 +17,7 @@ struct EventFeed::Gate {
 };
 
 EventFeed::EventFeed(std::shared_ptr<EventBus> bus, StoreHub *hub, QObject *parent)
-    : QObject(parent), m_hub(hub), m_queue(bus->subscribe()), m_gate(std::make_shared<Gate>())
+    : QObject(parent), m_hub(hub), m_queue(bus->subscribe()), m_gate(std::make_shared<Gate>()), m_timer(this)
 {
     m_gate->feed = this;
     m_gate->loop = LoopRef::current();

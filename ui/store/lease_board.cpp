@@ -94,6 +94,11 @@ int LeaseBoard::sessionLimit() const
 
 bool LeaseBoard::apply(const Event &event)
 {
+    return applySandbox(event) || applyLease(event) || applySession(event);
+}
+
+bool LeaseBoard::applySandbox(const Event &event)
+{
     const Micros now = event.mono.count();
     const auto visitor = [&](const auto &body) {
         using T = std::decay_t<decltype(body)>;
@@ -124,7 +129,20 @@ bool LeaseBoard::apply(const Event &event)
             sandbox.failure = body.reason;
             if (body.during != u"command")
                 sandbox.until = now;
-        } else if constexpr (std::is_same_v<T, LeaseAcquired>) {
+        } else {
+            return false;
+        }
+        return true;
+    };
+    return std::visit(visitor, event.body);
+}
+
+bool LeaseBoard::applyLease(const Event &event)
+{
+    const Micros now = event.mono.count();
+    const auto visitor = [&](const auto &body) {
+        using T = std::decay_t<decltype(body)>;
+        if constexpr (std::is_same_v<T, LeaseAcquired>) {
             acquired(lane(body.sandbox, now), body, now);
         } else if constexpr (std::is_same_v<T, LeaseDraining>) {
             SandboxLane &sandbox = lane(body.sandbox, now);
@@ -140,7 +158,19 @@ bool LeaseBoard::apply(const Event &event)
                 period->state = LeaseState::Released;
                 period->releasedAt = now;
             }
-        } else if constexpr (std::is_same_v<T, ShellSessionCreated>) {
+        } else {
+            return false;
+        }
+        return true;
+    };
+    return std::visit(visitor, event.body);
+}
+
+bool LeaseBoard::applySession(const Event &event)
+{
+    const auto visitor = [&](const auto &body) {
+        using T = std::decay_t<decltype(body)>;
+        if constexpr (std::is_same_v<T, ShellSessionCreated>) {
             SandboxLane *sandbox = laneOfScope(body.scope);
             if (!sandbox)
                 return false;

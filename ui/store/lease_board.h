@@ -62,6 +62,9 @@ private:
     SandboxLane &lane(const QString &sandbox, Micros now);
     LeasePeriod *openPeriod(SandboxLane &lane, const QString &owner);
     SandboxLane *laneOfScope(const QString &scope);
+    bool applySandbox(const Event &event);
+    bool applyLease(const Event &event);
+    bool applySession(const Event &event);
     void acquired(SandboxLane &lane, const LeaseAcquired &lease, Micros now);
 
     std::vector<SandboxLane> m_sandboxes;

@@ -44,6 +44,8 @@ public:
     int count() const { return int(m_entries.size()); }
     const Entry &entry(int row) const { return *m_entries[size_t(row)]; }
     int rowOf(const RunId &run) const;
+    /// Null when unknown.
+    const Entry *entryOf(const RunId &run) const { return m_index.value(run); }
     RunStore *find(const RunId &run) const;
     int runningAgents() const;
     int queuedAgents() const;

@@ -16,9 +16,8 @@ struct DiffLine {
     bool removed = false; ///< LeftOut: of removed lines
 };
 
-/// A line diff for people: `context` equal lines around each change, longer stretches left out and counted. Bounded: texts
-/// that differ in more than `mostEdits` lines are shown as one block replaced by another. Pure; any thread.
-std::vector<DiffLine> diffText(const QString &before, const QString &after, int context = 3, int mostEdits = 2000,
-                               int mostLines = 400);
+/// A line diff for people: `context` equal lines around each change, longer stretches left out and counted; of one change
+/// at most about `mostLines` lines. Pure; any thread; bounded like diffLines.
+std::vector<DiffLine> diffText(const QString &before, const QString &after, int context = 3, int mostLines = 400);
 
 } // namespace paddock

@@ -1,15 +1,68 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Paddock authors
+// The dialogs of the main window; none of them blocks.
 #include "app/main_window.h"
+
+#include "core/run/scenarios.h"
 #include "ui/action/action_registry.h"
+#include "ui/run/start_dialog.h"
 
 #include <QDialog>
 #include <QDialogButtonBox>
+#include <QFileDialog>
 #include <QMessageBox>
 #include <QTextBrowser>
 #include <QVBoxLayout>
 
 namespace paddock {
+
+void MainWindow::askForRun(bool task)
+{
+    auto *dialog = new StartDialog(this);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    QList<std::pair<QString, QString>> scenarios;
+    for (const ScenarioEntry &entry : builtinScenarios())
+        scenarios.append({entry.name, entry.description});
+    if (!scenarios.isEmpty())
+        dialog->setScenarios(scenarios);
+    dialog->setFolder(m_view.lastFolder);
+    if (task)
+        dialog->chooseTask();
+    connect(dialog, &StartDialog::runRequested, this, &MainWindow::start);
+    dialog->open();
+}
+
+void MainWindow::openFolder()
+{
+    auto *dialog = new QFileDialog(this, tr("Open a folder and ask"), m_view.lastFolder);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setFileMode(QFileDialog::Directory);
+    dialog->setOption(QFileDialog::ShowDirsOnly);
+    connect(dialog, &QFileDialog::fileSelected, this, [this](const QString &folder) {
+        m_view.lastFolder = folder;
+        askForRun(true);
+    });
+    dialog->open();
+}
+
+void MainWindow::exportRun()
+{
+    if (!m_selection.run())
+        return;
+    auto *dialog = new QFileDialog(this, tr("Export the run"), QString(), tr("Events (*.jsonl);;Text (*.md)"));
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setAcceptMode(QFileDialog::AcceptSave);
+    dialog->setDefaultSuffix(QStringLiteral("jsonl"));
+    const QPointer<MainWindow> self(this);
+    connect(dialog, &QFileDialog::fileSelected, this, [this, self, id = m_selection.run()->id()](const QString &path) {
+        const QString format = path.endsWith(u".md") ? QStringLiteral("markdown") : QStringLiteral("jsonl");
+        m_service->exportRun(id, format, path, [self, path](const QString &problem) {
+            if (self)
+                self->say(problem.isEmpty() ? self->tr("Wrote %1.").arg(path) : problem);
+        });
+    });
+    dialog->open();
+}
 
 /// The list of keys is made from the registry, so it is never out of date.
 void MainWindow::showKeys()
