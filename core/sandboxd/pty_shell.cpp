@@ -195,11 +195,12 @@ void PtyShell::signalForeground(int signal)
     if (!alive())
         return;
     const pid_t group = foregroundGroup();
+    // The shell first: it must know of the interrupt before its child's end lets it go on with the list.
+    ::kill(m_pid, SIGINT);
     if (group > 0 && group != m_pid) {
         ::kill(-group, signal);
         ::kill(-group, SIGCONT);
     }
-    ::kill(m_pid, SIGINT);
 }
 
 // ---- channel -------------------------------------------------------------------------------------------------------

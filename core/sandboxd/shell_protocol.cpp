@@ -85,7 +85,7 @@ QByteArray startLine(const QByteArray &terminal)
     return QByteArray("builtin unset PS1 PS2; PS1='\\u@\\h:\\w\\$ ' PS2='> '; "
                       "if [[ -r ~/.bashrc ]]; then builtin . ~/.bashrc; fi <")
         + terminal
-        + "; builtin set +o history; builtin unset HISTFILE; builtin bind 'set enable-bracketed-paste off' 2>/dev/null; "
+        + "; builtin set +o history; builtin history -c; builtin unset HISTFILE; builtin bind 'set enable-bracketed-paste off' 2>/dev/null; "
         + functions + "__pd_y=" + terminal + " __pd_u= __pd_s=0; "
         + "{ builtin printf 'I%s\\0' \"$PWD\" >&0 && builtin read -r -N 1 -u 0 __pd_k; }\n";
 }

@@ -275,6 +275,12 @@ void ShellSession::onFinished(const ShellRecord &record)
     const bool editorLeft = m_state == State::Editing && record.sequence >= m_editSequence;
     const bool mine = commandActive() && record.sequence >= m_command->sequence;
     if (!editorLeft && !mine) {
+        if (m_state == State::Idle || m_state == State::Dispatching) {
+            // A probe that was not needed: the prompt that follows takes the place of the one before.
+            m_shell->drain();
+            appendToRing("\r\x1b[K");
+            m_promptFrom = m_ring.end();
+        }
         m_shell->go();
         return;
     }
