@@ -182,6 +182,8 @@ private:
         int error = 0;
         socklen_t size = sizeof error;
         ::getsockopt(m_fd, SOL_SOCKET, SO_ERROR, &error, &size);
+        m_writeNotifier->setEnabled(false);
+        m_writeNotifier->disconnect(this);
         m_writeNotifier.release()->deleteLater(); // inside its own signal
         if (error == 0)
             becomeConnected();

@@ -67,10 +67,7 @@ void HttpParser::feed(QByteArrayView bytes)
         return;
     }
     m_pending.append(bytes);
-    while (m_state == State::Head) {
-        if (!parseHead())
-            return;
-    }
+    while (m_state == State::Head && parseHead()) { } // interim replies go by
     if (m_state != State::Body)
         return;
     if (m_framing == Framing::Chunked) {

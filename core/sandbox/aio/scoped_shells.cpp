@@ -17,6 +17,12 @@ Q_LOGGING_CATEGORY(lcShells, "paddock.sandbox.shell")
 
 namespace paddock::aio {
 
+std::chrono::milliseconds ShellOptions::scaled(std::chrono::milliseconds limit) const
+{
+    constexpr std::chrono::milliseconds least{300}; // still enough for a local reply
+    return waitScale == 1 ? limit : std::max(least, std::chrono::milliseconds(qint64(double(limit.count()) * waitScale)));
+}
+
 void FaultSlot::set(std::shared_ptr<FaultPlan> plan)
 {
     const std::lock_guard lock(m_mutex);
@@ -183,7 +189,7 @@ Task<Result<void>> ensureSession(std::shared_ptr<S> state, std::shared_ptr<Entry
                        QStringLiteral("AIO shell session creation is quarantined after an earlier ambiguous create outcome; recycle the sandbox before creating another session"));
     const QString reason = entry->reasonForNext();
     const SessionId wanted(newUuid());
-    const CreateOutcome outcome = co_await createSession(state->client, wanted, scope, state->faults, stop);
+    const CreateOutcome outcome = co_await createSession(state->client, wanted, scope, state->options, state->faults, stop);
     if (outcome.session) {
         entry->keep(*outcome.session);
         entry->speaker().emitEvent(ShellSessionCreated{scope.value(), outcome.session->value(),
@@ -336,7 +342,7 @@ Task<Result<CommandResult>> runCommand(std::shared_ptr<S> state, std::shared_ptr
             co_return cancelled();
         const SessionId id = entry->current();
         run->teller.started(id);
-        ExecOutcome outcome = co_await execInSession(state->client, id, request, run->times, state->options.asyncExec, state->faults, stop);
+        ExecOutcome outcome = co_await execInSession(state->client, id, request, run->times, state->options, state->faults, stop);
         if (outcome.stopped) {
             run->teller.finished(QStringLiteral("terminated"), std::nullopt, {}, run->retried);
             co_await abandon(state->client, entry, request.scope, QStringLiteral("terminated"), true);

@@ -15,6 +15,9 @@ struct ShellOptions {
     bool asyncExec = false;         ///< exec returns at once and is polled (for servers behind a proxy with time limits)
     bool recreationNotice = true;   ///< a first line in the result when a shell's state was lost; off in conformance tests
     bool closedStdin = true;        ///< the "exec < /dev/null" line of commands with environment
+    double waitScale = 1;           ///< tests only: how long the limits of this struct's users really take, as a factor
+
+    std::chrono::milliseconds scaled(std::chrono::milliseconds limit) const;
 };
 
 /// The faults of a scenario, replaceable while commands run. Thread-safe; shared.

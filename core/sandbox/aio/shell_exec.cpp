@@ -61,7 +61,8 @@ Task<HttpOutcome> postPatiently(AioClient client, QByteArray target, Json body, 
 }
 
 /// After a "running" reply: waits and views until the command has ended or the time is over.
-Task<wire::Decoded<wire::ShellExecResult>> poll(AioClient client, wire::ShellExecResult result, QElapsedTimer since, CommandTimes times,
+Task<wire::Decoded<wire::ShellExecResult>> poll(AioClient client, wire::ShellExecResult result, QElapsedTimer since,
+                                                std::chrono::milliseconds limit,
                                                 std::stop_token stop)
 {
     const auto unknown = [](wire::Failure failure) {
@@ -71,7 +72,7 @@ Task<wire::Decoded<wire::ShellExecResult>> poll(AioClient client, wire::ShellExe
     };
     const SessionId session(result.sessionId);
     while (result.status == wire::shell_status::running) {
-        if (since.hasExpired(times.http * 1000))
+        if (since.hasExpired(limit.count()))
             co_return std::unexpected(wire::transportFailure(wire::TransportKind::Timeout, QStringLiteral("the command did not end in time")));
         wire::ShellWaitRequest wait;
         wait.id = session.value();
@@ -92,31 +93,31 @@ Task<wire::Decoded<wire::ShellExecResult>> poll(AioClient client, wire::ShellExe
     co_return result;
 }
 
-Task<wire::Decoded<wire::ShellExecResult>> sendExec(AioClient client, SessionId session, CommandRequest request, CommandTimes times, bool async,
-                                                    std::stop_token stop)
+Task<wire::Decoded<wire::ShellExecResult>> sendExec(AioClient client, SessionId session, CommandRequest request, CommandTimes times,
+                                                    ShellOptions options, std::stop_token stop)
 {
     wire::ShellExecRequest body;
     body.command = request.command;
     if (!session.isEmpty())
         body.id = session.value();
-    body.asyncMode = async;
+    body.asyncMode = options.asyncExec;
     body.noChangeTimeout = times.noChange;
     body.hardTimeout = times.hard;
     QElapsedTimer since;
     since.start();
-    HttpOutcome reply = co_await postPatiently(client, "/v1/shell/exec", body.write(), times.httpLimit(), stop);
+    HttpOutcome reply = co_await postPatiently(client, "/v1/shell/exec", body.write(), options.scaled(times.httpLimit()), stop);
     if (!reply)
         co_return std::unexpected(std::move(reply.error()));
     auto result = decodeExec(*reply, session, request.command);
     if (!result || result->status != wire::shell_status::running)
         co_return result;
-    co_return co_await poll(client, std::move(*result), since, times, stop);
+    co_return co_await poll(client, std::move(*result), since, options.scaled(times.httpLimit()), stop);
 }
 
 Task<> sendExecInto(Completion<wire::Decoded<wire::ShellExecResult>> done, AioClient client, SessionId session, CommandRequest request,
-                    CommandTimes times, bool async, std::stop_token hardStop)
+                    CommandTimes times, ShellOptions options, std::stop_token hardStop)
 {
-    done.complete(co_await sendExec(std::move(client), std::move(session), std::move(request), times, async, std::move(hardStop)));
+    done.complete(co_await sendExec(std::move(client), std::move(session), std::move(request), times, options, std::move(hardStop)));
 }
 
 /// The scenario's server loses the session or answers like a corrupt one. The first is done to the real server.
@@ -162,7 +163,8 @@ Task<Result<void>> actOutFault(std::optional<FaultPlan::Rule> rule, std::stop_to
     co_return Result<void>();
 }
 
-Task<CreateOutcome> createSession(AioClient client, SessionId wanted, ScopeId scope, std::shared_ptr<FaultSlot> faults, std::stop_token stop)
+Task<CreateOutcome> createSession(AioClient client, SessionId wanted, ScopeId scope, ShellOptions options,
+                                  std::shared_ptr<FaultSlot> faults, std::stop_token stop)
 {
     CreateOutcome outcome;
     const Result<void> go = co_await actOutFault(faults->next(FaultPlan::Point::ShellCreate, scope.value()), stop);
@@ -172,7 +174,7 @@ Task<CreateOutcome> createSession(AioClient client, SessionId wanted, ScopeId sc
     }
     wire::ShellCreateRequest body;
     body.id = wanted.value();
-    const HttpOutcome reply = co_await postPatiently(client, "/v1/shell/sessions/create", body.write(), limits::createTimeout, {});
+    const HttpOutcome reply = co_await postPatiently(client, "/v1/shell/sessions/create", body.write(), options.scaled(limits::createTimeout), {});
     const auto refuse = [&outcome](const wire::Failure &failure, bool ambiguous) {
         outcome.error = failure.toError();
         outcome.ambiguous = ambiguous;
@@ -197,7 +199,7 @@ Task<CreateOutcome> createSession(AioClient client, SessionId wanted, ScopeId sc
     co_return outcome;
 }
 
-Task<ExecOutcome> execInSession(AioClient client, SessionId session, CommandRequest request, CommandTimes times, bool async,
+Task<ExecOutcome> execInSession(AioClient client, SessionId session, CommandRequest request, CommandTimes times, ShellOptions options,
                                 std::shared_ptr<FaultSlot> faults, std::stop_token stop)
 {
     if (auto acted = co_await actOutExecFault(client, session, request, faults, stop))
@@ -208,7 +210,7 @@ Task<ExecOutcome> execInSession(AioClient client, SessionId session, CommandRequ
     using Reply = wire::Decoded<wire::ShellExecResult>;
     const Completion<Reply> done;
     std::stop_source hardStop;
-    Task<> sending = sendExecInto(done, client, session, request, times, async, hardStop.get_token());
+    Task<> sending = sendExecInto(done, client, session, request, times, options, hardStop.get_token());
     if (auto reply = co_await waitFor(done, stop))
         co_return ExecOutcome{std::move(*reply), false};
 

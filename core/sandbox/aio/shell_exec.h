@@ -21,15 +21,15 @@ struct CreateOutcome {
     Error error;
 };
 /// Not interrupted by stop: a create whose reply nobody reads would be ambiguous.
-Task<CreateOutcome> createSession(AioClient client, SessionId wanted, ScopeId scope, std::shared_ptr<FaultSlot> faults,
-                                  std::stop_token stop);
+Task<CreateOutcome> createSession(AioClient client, SessionId wanted, ScopeId scope, ShellOptions options,
+                                  std::shared_ptr<FaultSlot> faults, std::stop_token stop);
 
 struct ExecOutcome {
     wire::Decoded<wire::ShellExecResult> reply = wire::ShellExecResult();
     bool stopped = false; ///< stop came first; the command was ended on the server as far as that was possible
 };
 /// `session` empty: the image's implicit session. Answers a running status by polling until the time is over.
-Task<ExecOutcome> execInSession(AioClient client, SessionId session, CommandRequest request, CommandTimes times, bool async,
+Task<ExecOutcome> execInSession(AioClient client, SessionId session, CommandRequest request, CommandTimes times, ShellOptions options,
                                 std::shared_ptr<FaultSlot> faults, std::stop_token stop);
 
 /// A pause or a failure that the plan asks for; the other actions are the caller's.
