@@ -279,7 +279,7 @@ Result<void> HttpServer::start(UniqueFd listenSocket)
     listenSocket.release(); // the daemon closes it
     d->listening = true;
     d->epollFd = MHD_get_daemon_info(d->daemon.get(), MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
-    m_reactor.watch(d->epollFd, EPOLLIN, [this](std::uint32_t) { MHD_run(d->daemon.get()); });
+    m_reactor.watch(d->epollFd, EPOLLIN, [this](std::uint32_t) { scheduleRun(); });
     m_reactor.setPrepare([this] { return prepare(); });
     return {};
 }
@@ -295,9 +295,15 @@ void HttpServer::stopListening()
 
 int HttpServer::prepare()
 {
-    if (m_runPending || Reactor::Clock::now() >= d->deadline) {
+    constexpr int roundsAtOnce = 3; // work that the library has left over is done before anything else is asked for
+    for (int round = 0; round < roundsAtOnce; ++round) {
+        if (!m_runPending && Reactor::Clock::now() < d->deadline)
+            break;
         m_runPending = false;
+        d->deadline = Reactor::Clock::time_point::max();
         MHD_run(d->daemon.get());
+        MHD_UNSIGNED_LONG_LONG ms = 0;
+        m_runPending = m_runPending || (MHD_get_timeout(d->daemon.get(), &ms) == MHD_YES && ms == 0);
     }
     if (m_runPending)
         return 0;
@@ -306,8 +312,7 @@ int HttpServer::prepare()
         d->deadline = Reactor::Clock::time_point::max();
         return -1;
     }
-    if (ms == 0)
-        m_runPending = true;
+    m_runPending = ms == 0;
     const int limit = int(std::min<unsigned long long>(ms, 3'600'000));
     d->deadline = Reactor::Clock::now() + std::chrono::milliseconds(limit);
     return limit;

@@ -228,6 +228,8 @@ void PtyShell::onChannel()
         }
         for (const ShellRecord &record : *records)
             m_events.record(record);
+        if (size_t(count) < sizeof buffer)
+            return;
     }
 }
 
@@ -252,7 +254,10 @@ void PtyShell::flushChannel()
         }
         m_channelOut.remove(0, count);
     }
-    m_reactor.modify(m_channel.get(), EPOLLIN | (waits ? unsigned(EPOLLOUT) : 0U));
+    if (waits != m_channelWaits) {
+        m_channelWaits = waits;
+        m_reactor.modify(m_channel.get(), EPOLLIN | (waits ? unsigned(EPOLLOUT) : 0U));
+    }
 }
 
 void PtyShell::onExit(int waitStatus)

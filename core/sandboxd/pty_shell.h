@@ -68,6 +68,7 @@ private:
     QByteArray m_channelOut;
     QByteArray m_typed;
     pid_t m_pid = -1;
+    bool m_channelWaits = false; ///< for room to send
     bool m_ended = false;
     bool m_hungUp = false;
     std::shared_ptr<int> m_life = std::make_shared<int>(0);

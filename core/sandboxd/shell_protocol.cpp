@@ -26,7 +26,21 @@ constexpr const char *functions =
 
 /// Keeps $?, $_ and PIPESTATUS of the user's last command where the record and the next command find them. One
 /// assignment, so that nothing changes them before they are read.
-constexpr QByteArrayView capture("\n{ __pd_e=$? __pd_u=$_ __pd_s=${PIPESTATUS[@]}; } 2>/dev/null");
+constexpr QByteArrayView capture("__pd_e=$? __pd_u=$_ __pd_s=${PIPESTATUS[@]}");
+
+/// A line of ours that may run while set -x is on: its trace goes nowhere. Costs three system calls more, so it is left out
+/// where nothing can have switched tracing on.
+QByteArray untraced(QByteArrayView text, bool mayTrace)
+{
+    const QByteArray plain(text.data(), text.size());
+    return mayTrace ? "{ " + plain + "; } 2>/dev/null" : plain;
+}
+
+bool mayTrace(const ShellLine &line)
+{
+    return line.state.tracing || line.command.contains("set") || line.command.contains("source") || line.command.contains(". ")
+        || line.command.contains("eval");
+}
 
 QByteArray restorePrefix(const ShellLine &line)
 {
@@ -99,16 +113,18 @@ QByteArray commandLine(const ShellLine &line, const QByteArray &terminal)
             + " >/dev/null 2>&1; ";
     }
     text += restorePrefix(line) + line.command;
+    const bool hide = mayTrace(line);
     if (completeness(line.command) == Completeness::Complete)
-        text += capture;
-    return "{ __pd_a " + sequence + (line.state.tracing ? "; builtin set +x; } 2>/dev/null; " : "; }; ") + "builtin eval "
-        + shellWord(text) + " <" + terminal + "; { __pd_z " + sequence + "; } 2>/dev/null\n";
+        text += '\n' + untraced(capture, hide);
+    const QByteArray begin = "__pd_a " + sequence + (line.state.tracing ? "; builtin set +x" : "");
+    return untraced(begin, line.state.tracing) + "; builtin eval " + shellWord(text) + " <" + terminal + "; "
+        + untraced("__pd_z " + sequence, hide) + '\n';
 }
 
 QByteArray typedLine(std::uint64_t sequence, const QByteArray &terminal)
 {
     const QByteArray number = QByteArray::number(qulonglong(sequence));
-    return "{ __pd_a " + number + "; } 2>/dev/null; { __pd_t; } && builtin eval \"$__pd_c\"" + shellWord(capture) + " <"
+    return "{ __pd_a " + number + "; } 2>/dev/null; { __pd_t; } && builtin eval \"$__pd_c\"" + shellWord('\n' + untraced(capture, true)) + " <"
         + terminal + "; { __pd_z " + number + "; } 2>/dev/null\n";
 }
 

@@ -287,7 +287,8 @@ void ShellSession::onFinished(const ShellRecord &record)
     m_shell->drain();
     m_abortWatch.stop();
     m_editorTimer.stop();
-    m_shell->setEcho(false);
+    if (editorLeft || m_command->typed)
+        m_shell->setEcho(false);
     m_promptFrom = m_ring.end();
     m_shell->go();
     if (editorLeft) {
