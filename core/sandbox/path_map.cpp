@@ -193,8 +193,9 @@ std::vector<PathMapping> threadMappings(const ThreadPaths &paths, const SkillDir
         if (warnings)
             *warnings << text;
     };
-    const QStringList reserved{skillsRoot + QStringLiteral("/public"), skillsRoot + QStringLiteral("/custom"), skillsRoot + QStringLiteral("/integrations"),
-                               skillsRoot + QStringLiteral("/legacy"), virtualAcp.toString(), virtualRoot.toString()};
+    QStringList reserved{virtualAcp.toString(), virtualRoot.toString()};
+    for (const char16_t *category : {u"/public", u"/custom", u"/integrations", u"/legacy"})
+        reserved << skillsRoot + QString::fromUtf16(category);
     std::vector<PathMapping> mappings;
     mappings.push_back({skillsRoot + QStringLiteral("/public"), skills.publicDir, true});
     for (const MountSpec &mount : mounts) {

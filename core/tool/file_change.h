@@ -16,8 +16,8 @@ struct FileVersion {
 /// Reads a version; what cannot be read is unknown, which never stops a write.
 Task<FileVersion> readVersion(SandboxPtr sandbox, QString path, std::stop_token stop);
 
-/// Emits file.changed with certainty "tool" (design.md §4) for a path under /mnt/user-data; nothing when nothing changed. Text versions are kept first,
-/// so that nobody reads a hash without its content.
+/// Emits file.changed with certainty "tool" (design.md §4) for a path under /mnt/user-data; nothing when nothing changed. Text
+/// versions are kept first, so that nobody reads a hash without its content.
 void tellFileChanged(const SandboxToolOptions &options, const RuntimePtr &runtime, const ToolCall &call, const QString &path,
                      const FileVersion &before, const FileVersion &after);
 

@@ -113,10 +113,10 @@ public:
     }
     void end()
     {
-        if (m_exited)
-            killGroup(m_pid);
-        else
+        if (!m_exited)
             cancel();
+        else if (!m_reaped) // afterwards the number may be somebody else's
+            killGroup(m_pid);
     }
     bool isRunning() const { return !m_answered; }
     pid_t pid() const { return m_pid; }
