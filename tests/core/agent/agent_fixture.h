@@ -126,6 +126,7 @@ struct World {
     {
         ChainOptions options;
         options.dataDir = QStringLiteral("/nonexistent");
+        options.loopDetection = false; // two hundred equal calls are the point of one test
         services->leadChain = [options] { return Chain::compile(buildLeadMiddlewares(options)); };
         services->subagentChain = [options] { return Chain::compile(buildSubagentMiddlewares(options)); };
         services->model = [model = model](const QString &) -> Result<std::shared_ptr<ChatModel>> { return model; };

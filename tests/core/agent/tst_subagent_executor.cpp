@@ -143,7 +143,7 @@ void TestSubagentExecutor::failuresAreResults_data()
     QTest::addColumn<QByteArray>("turns");
     QTest::addColumn<QString>("answer");
     QTest::newRow("empty answer") << QByteArray("      - say: \"\"\n") << "Task Succeeded. Result: No response generated";
-    QTest::newRow("model fails") << QByteArray("      - fault: {reset: true, times: 99}\n") << "Task failed. Error: Connection reset by peer";
+    QTest::newRow("model fails") << QByteArray("      - fault: {malformed: true, times: 99}\n") << "Task failed. Error: ";
 }
 
 void TestSubagentExecutor::failuresAreResults()
@@ -153,7 +153,7 @@ void TestSubagentExecutor::failuresAreResults()
     World w(leadDispatching(oneTask) + "  - turns:\n" + turns);
     const LeadReport report = w.run();
     QCOMPARE(report.status, QStringLiteral("completed"));
-    QCOMPARE(report.answer, answer);
+    QVERIFY2(report.answer.startsWith(answer), qPrintable(report.answer));
     QVERIFY(w.isClean());
 }
 

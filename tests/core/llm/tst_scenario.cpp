@@ -10,22 +10,9 @@
 using namespace paddock;
 using namespace std::chrono_literals;
 
-class TestScenario : public QObject
-{
-    Q_OBJECT
-private Q_SLOTS:
-    void readsEverything();
-    void complains_data();
-    void complains();
-    void fillsIn_data();
-    void fillsIn();
-    void builtInOnesAreValid_data();
-    void builtInOnesAreValid();
-};
+namespace {
 
-void TestScenario::readsEverything()
-{
-    const QByteArray yaml = R"yaml(
+const QByteArray everything = R"yaml(
 scenario: 1
 name: full
 description: all keys
@@ -68,7 +55,25 @@ faults:
   - {at: shell.exec, nth: 5, do: {latency: 2s}}
 cancel: {at: tool.started, agent: "subagent:*", type: bash, nth: 2, scope: agent}
 )yaml";
-    const auto parsed = parseScenario(yaml, QStringLiteral("full.yaml"));
+
+} // namespace
+
+class TestScenario : public QObject
+{
+    Q_OBJECT
+private Q_SLOTS:
+    void readsEverything();
+    void complains_data();
+    void complains();
+    void fillsIn_data();
+    void fillsIn();
+    void builtInOnesAreValid_data();
+    void builtInOnesAreValid();
+};
+
+void TestScenario::readsEverything()
+{
+    const auto parsed = parseScenario(everything, QStringLiteral("full.yaml"));
     QVERIFY2(parsed, parsed ? "" : qPrintable(parsed.error().message));
     const Scenario &s = **parsed;
     QCOMPARE(s.name, QStringLiteral("full"));
