@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Paddock authors
+// Whatever a history looks like, what the chain sends is something that both model APIs accept.
+#include "core/base/text.h"
+#include "core/middleware/chain_build.h"
+#include "core/middleware/dangling_tool_call.h"
+#include "core/middleware/system_message_coalescing.h"
+#include "tests/core/middleware/chain_fixture.h"
+
+#include <QRandomGenerator>
+#include <QTest>
+
+using namespace paddock;
+using namespace paddock::test;
+
+namespace {
+
+constexpr int rounds = 3000;
+
+class Histories
+{
+public:
+    explicit Histories(quint32 seed) : m_random(seed) {}
+
+    MessageList next()
+    {
+        std::vector<MessagePtr> messages;
+        const int size = m_random.bounded(12);
+        for (int i = 0; i < size; ++i)
+            messages.push_back(message());
+        return MessageList(messages);
+    }
+
+private:
+    QString pick(const QStringList &from) { return from.at(m_random.bounded(int(from.size()))); }
+    QString id() { return pick({QStringLiteral("c1"), QStringLiteral("c2"), QStringLiteral("c3"), QString(), QStringLiteral(" ")}); }
+    QString name() { return pick({QStringLiteral("bash"), QStringLiteral("ls"), QString(), QStringLiteral(" bash ")}); }
+    Json args()
+    {
+        switch (m_random.bounded(5)) {
+        case 0: return Json("{bad");
+        case 1: return Json("[1]");
+        case 2: return Json{{"a", 1}};
+        case 3: return Json();
+        default: return Json("{\"a\":1}");
+        }
+    }
+
+    MessagePtr message()
+    {
+        switch (m_random.bounded(6)) {
+        case 0: return systemMessage(QStringLiteral("system"));
+        case 1: return humanMessage(QStringLiteral("human"));
+        case 2:
+        case 3: return toolMessage(id(), name(), QStringLiteral("result"));
+        default: return ai();
+        }
+    }
+
+    MessagePtr ai()
+    {
+        Message message;
+        message.role = Role::Ai;
+        for (int i = m_random.bounded(3); i > 0; --i)
+            message.toolCalls.push_back({name(), Json::object(), id()});
+        if (m_random.bounded(4) == 0)
+            message.invalidToolCalls.push_back({name(), args(), id(), QStringLiteral("broken")});
+        if (m_random.bounded(4) == 0) {
+            Json raw{{"id", toUtf8(id())}, {"type", "function"}, {"function", {{"name", toUtf8(name())}, {"arguments", args()}}}};
+            message.kwargs["tool_calls"] = Json::array({raw});
+        }
+        return makeMessage(std::move(message));
+    }
+
+    QRandomGenerator m_random;
+};
+
+struct Call {
+    QString id;
+    QString name;
+    Json args;
+};
+
+/// What an adapter would send as the calls of an ai message: the parsed view, the invalid ones, else the raw one.
+std::vector<Call> sentCalls(const Message &ai)
+{
+    std::vector<Call> calls;
+    for (const ToolCall &call : ai.toolCalls)
+        calls.push_back({call.id, call.name, call.args});
+    for (const InvalidToolCall &call : ai.invalidToolCalls)
+        calls.push_back({call.id, call.name, call.args});
+    const Json &raw = memberOf(ai.kwargs, "tool_calls");
+    if (calls.empty() && raw.is_array()) {
+        for (const Json &item : raw)
+            calls.push_back({stringOf(item, "id"), stringOf(item["function"], "name"), item["function"]["arguments"]});
+    }
+    return calls;
+}
+
+/// The strict rules of both APIs about tools: each call answered at once, by ids that are usable, with sane arguments, and
+/// no result without its call.
+QString complaint(const MessageList &messages)
+{
+    qsizetype i = 0;
+    while (i < messages.size()) {
+        const Message &message = *messages.at(i);
+        ++i;
+        if (message.role == Role::Tool)
+            return QStringLiteral("result at %1 answers nothing").arg(i - 1);
+        if (message.role != Role::Ai)
+            continue;
+        for (const Call &call : sentCalls(message)) {
+            if (pythonStrip(call.id).isEmpty() || pythonStrip(call.name).isEmpty() || call.name != pythonStrip(call.name))
+                return QStringLiteral("call at %1 has no usable id or name").arg(i - 1);
+            const auto parsed = call.args.is_string() ? parseJson(QByteArray::fromStdString(call.args.get<std::string>()))
+                                                      : Result<Json>(call.args);
+            if (!parsed || !parsed->is_object())
+                return QStringLiteral("call %1 has arguments that are no object").arg(call.id);
+            if (i >= messages.size() || messages.at(i)->role != Role::Tool || messages.at(i)->toolCallId != call.id)
+                return QStringLiteral("call %1 is not answered directly").arg(call.id);
+            ++i;
+        }
+    }
+    return {};
+}
+
+} // namespace
+
+class TestHistoryProperty : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void patchedHistoriesAreAccepted()
+    {
+        Histories histories(20261202);
+        for (int i = 0; i < rounds; ++i) {
+            const MessageList history = histories.next();
+            const MessageList patched = DanglingToolCallMiddleware::patch(history);
+            const QString problem = complaint(patched);
+            QVERIFY2(problem.isEmpty(), qPrintable(QStringLiteral("round %1: %2").arg(i).arg(problem)));
+            QVERIFY2(DanglingToolCallMiddleware::patch(patched).isSameAs(patched), "a second pass must change nothing");
+            if (complaint(history).isEmpty() && patched.isSameAs(history))
+                continue;
+            // Nothing a person or a model said is lost.
+            qsizetype kept = 0;
+            qsizetype said = 0;
+            for (const MessagePtr &message : history)
+                said += message->role != Role::Tool;
+            for (const MessagePtr &message : patched)
+                kept += message->role != Role::Tool;
+            QCOMPARE(kept, said);
+        }
+    }
+
+    void theWholeChainSendsOneSystemMessage()
+    {
+        Histories histories(42);
+        ChainOptions options;
+        const auto chain = *buildSubagentChain(options);
+        const RuntimePtr runtime = runtimeOn(nullptr);
+        QLoggingCategory::setFilterRules(QStringLiteral("paddock.middleware.dangling=false"));
+        for (int i = 0; i < rounds / 10; ++i) {
+            QString problem;
+            const auto result = awaited(chain->runModel(modelCall(runtime, histories.next()), [&problem](ModelCall call) {
+                problem = complaint(call.request.messages);
+                for (const MessagePtr &message : call.request.messages) {
+                    if (message->role == Role::System)
+                        problem = QStringLiteral("a second system message");
+                }
+                return responding(aiMessage(QStringLiteral("ok")));
+            }));
+            QVERIFY(result);
+            QVERIFY2(problem.isEmpty(), qPrintable(QStringLiteral("round %1: %2").arg(i).arg(problem)));
+        }
+    }
+};
+
+QTEST_GUILESS_MAIN(TestHistoryProperty)
+#include "tst_history_property.moc"
