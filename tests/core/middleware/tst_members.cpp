@@ -392,7 +392,9 @@ private Q_SLOTS:
         const auto chain = *buildSubagentChain(options);
         const RuntimePtr runtime = runtimeOn(nullptr);
         AgentState state;
-        state.messages = {systemMessage(QStringLiteral("role")), humanMessage(QStringLiteral("task"))};
+        StateUpdate start; // through the reducer: every message of a state has an id
+        start.messages = {systemMessage(QStringLiteral("role")), humanMessage(QStringLiteral("task"))};
+        state = *applyUpdate(state, start);
         const auto entered = awaited(chain->runNode(Hook::BeforeAgent, state, runtime));
         QVERIFY2(entered, entered ? "" : qPrintable(entered.error().message));
         QCOMPARE(entered->state.messages.size(), 3); // the state keeps what it got, in its order
