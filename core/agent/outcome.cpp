@@ -62,7 +62,7 @@ SubagentOutcome outcomeOf(const MessageList &messages, bool turnLimit, int maxTu
         outcome.result = partial;
         return outcome;
     }
-    const QString text = contentText(last ? last : messages.last());
+    const QString text = contentText(last || messages.isEmpty() ? last : messages.last());
     outcome.status = SubagentStatus::Completed;
     outcome.result = text.isEmpty() ? QStringLiteral("No response generated") : text;
     return outcome;

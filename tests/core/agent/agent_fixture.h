@@ -197,7 +197,7 @@ struct World {
     {
         const auto slots_ = services->admission->snapshot();
         return slots_.running == 0 && slots_.queued == 0 && leases->registry().leases().empty() && services->registry->list().empty()
-            && provider->acquired == provider->released;
+            && !provider->alive;
     }
 };
 
