@@ -20,11 +20,11 @@ namespace {
 class HeadlessRun : public QObject
 {
 public:
-    HeadlessRun(std::unique_ptr<RunService> service, bool jsonl, bool quiet)
+    HeadlessRun(std::unique_ptr<RunService> service, UnixSignals &unixSignals, bool jsonl, bool quiet)
         : m_service(std::move(service)), m_printer(quiet || jsonl), m_jsonl(jsonl), m_events(m_service->bus()->subscribe())
     {
         m_events->setWakeup([this] { QMetaObject::invokeMethod(this, [this] { drain(); }, Qt::QueuedConnection); });
-        connect(&m_signals, &UnixSignals::caught, this, [this] { signalled(); });
+        connect(&unixSignals, &UnixSignals::caught, this, [this] { signalled(); });
     }
 
     int start(RunRequest request)
@@ -89,7 +89,6 @@ private:
 
     std::unique_ptr<RunService> m_service;
     ProgressPrinter m_printer;
-    UnixSignals m_signals;
     bool m_jsonl;
     std::shared_ptr<EventQueue> m_events;
     RunId m_run;
@@ -155,12 +154,13 @@ int run(const QStringList &arguments)
         say(QStringLiteral("paddock run: give a task, or --scenario survey for the sample. Try: paddock run --help"));
         return Usage;
     }
+    UnixSignals unixSignals; // before anything is opened: an early Ctrl-C must end in order, too
     auto service = RunService::open(options);
     if (!service) {
         say(QStringLiteral("paddock: ") + service.error().fullMessage());
         return Usage;
     }
-    HeadlessRun headless(std::move(*service), parser.isSet(jsonl), parser.isSet(quiet));
+    HeadlessRun headless(std::move(*service), unixSignals, parser.isSet(jsonl), parser.isSet(quiet));
     return headless.start(std::move(request));
 }
 

@@ -149,9 +149,9 @@ Task<LeadReport> runLead(std::shared_ptr<const AgentServices> services, LeadRequ
     const auto lead = std::make_shared<Lead>();
     lead->services = std::move(services);
     lead->request = std::move(request);
-    lead->model = !lead->request.model.isEmpty()      ? lead->request.model
-        : !lead->services->models.isEmpty() ? lead->services->models.first()
-                                            : QString();
+    lead->model = lead->request.model;
+    if (lead->model.isEmpty() && !lead->services->models.isEmpty())
+        lead->model = lead->services->models.first();
     const EventSink events = lead->request.events;
     const SpanId span = events.newSpan();
     events.emitEvent(AgentStarted{{}, {}, lead->request.task, lead->model, lead->services->maxLeadTurns, {}}, span);

@@ -184,6 +184,9 @@ void dumpPython(std::string &out, const Json &value)
 
 std::expected<Json, Error> parseJson(const QByteArray &utf8, int maxDepth)
 {
+    // The library takes a NUL byte for the end of the input and would accept whatever follows; JSON has no raw NUL.
+    if (const qsizetype nul = utf8.indexOf('\0'); nul >= 0)
+        return fail(ErrorCode::InvalidArgument, QStringLiteral("Not valid JSON at byte %1").arg(nul), Json{{"offset", nul}});
     BoundedSax sax(maxDepth);
     const bool ok = Json::sax_parse(utf8.constData(), utf8.constData() + utf8.size(), &sax);
     if (ok)

@@ -281,7 +281,7 @@ Result<Json> reduceChannel(const QString &name, const Json &old, const Json &upd
 {
     // The Overwrite wrapper bypasses the reducer (a state restored from a fork).
     if (update.is_object() && update.size() == 1) {
-        for (const char *wrapper : {"overwrite", "__overwrite__"}) {
+        for (const char *wrapper : {"overwrite", "__overwrite__", "$overwrite"}) {
             if (update.contains(wrapper))
                 return update[wrapper];
         }

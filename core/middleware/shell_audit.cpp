@@ -208,19 +208,39 @@ struct Downloads {
     bool mayBe(const QString &file) const { return unknownName || names.contains(baseName(file)); }
 };
 
+/// The value of an output option at words[i]: the next word, or what is glued to the option; nullopt when it is none.
+/// `letter` is -o for curl and -O for wget, also inside a cluster ("-qO-").
+std::optional<QString> outputName(const QStringList &words, qsizetype i, QChar letter, const QString &longName)
+{
+    const QString &word = words.at(i);
+    if (word == longName || word == u">" || word == u">>")
+        return words.value(i + 1);
+    if (word.startsWith(longName + u'='))
+        return word.mid(longName.size() + 1);
+    if (word.startsWith(u'>'))
+        return word.mid(word.startsWith(QLatin1String(">>")) ? 2 : 1);
+    if (!word.startsWith(u'-') || word.startsWith(QLatin1String("--")))
+        return std::nullopt;
+    const qsizetype at = word.indexOf(letter);
+    if (at < 0)
+        return std::nullopt;
+    return at + 1 < word.size() ? word.mid(at + 1) : words.value(i + 1);
+}
+
 void collectDownloads(const QStringList &words, Downloads &downloads)
 {
     const bool curl = baseName(words.first()) == u"curl";
+    const QString longName = curl ? QStringLiteral("--output") : QStringLiteral("--output-document");
     QStringList urls;
     bool saves = !curl;
     for (qsizetype i = 1; i < words.size(); ++i) {
         const QString &word = words.at(i);
-        const bool output = curl ? (word == u"-o" || word == u"--output") : (word == u"-O" || word == u"--output-document");
-        if ((output || word == u">" || word == u">>") && i + 1 < words.size()) {
-            downloads.add(baseName(words.at(++i)));
+        if (const std::optional<QString> name = outputName(words, i, curl ? u'o' : u'O', longName)) {
+            if (*name != u"-") // standard output
+                downloads.add(baseName(*name));
             return;
         }
-        if (curl && (word == u"--remote-name" || (word.startsWith(u'-') && !word.startsWith(u"--") && word.contains(u'O'))))
+        if (curl && (word == u"--remote-name" || (word.startsWith(u'-') && !word.startsWith(QLatin1String("--")) && word.contains(u'O'))))
             saves = true;
         else if (!word.startsWith(u'-'))
             urls.append(word);
@@ -243,7 +263,7 @@ bool runsDownload(const QStringList &words, const Downloads &downloads)
         return false;
     const QString &program = words.at(first);
     if (program.contains(u'/') && !shells.match(baseName(program)).hasMatch())
-        return downloads.names.contains(baseName(program));
+        return downloads.mayBe(program);
     if (!shells.match(baseName(program)).hasMatch())
         return false;
     for (qsizetype i = first + 1; i < words.size(); ++i) {

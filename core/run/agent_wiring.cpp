@@ -5,6 +5,7 @@
 #include "core/base/run_on.h"
 #include "core/llm/scripted_model.h"
 #include "core/run/translate.h"
+#include "core/sandbox/workspace_watch.h"
 #include "core/tool/sandbox_tools.h"
 #include "core/tool/task_tool.h"
 
@@ -58,14 +59,18 @@ AgentWiring::AgentWiring(std::shared_ptr<Environment> environment, std::shared_p
 
 AgentWiring::~AgentWiring() = default;
 
-void AgentWiring::startWatching()
+Task<> AgentWiring::startWatching(EventSink events)
 {
+    WorkspaceWatchOptions watchOptions;
+    watchOptions.paths = m_run->paths;
+    watchOptions.events = events;
+    m_watch = std::make_shared<WorkspaceWatch>(std::move(watchOptions));
     RunWatcher::Wiring wiring;
     wiring.run = m_run->id;
     wiring.logFolder = shellLogFolder(m_environment->dataDir, m_run->key.thread.value());
-    wiring.sandbox = [leases = m_run->leases, owner = runOwner(m_run->id), id = m_run->id]() -> SandboxPtr {
+    wiring.sandbox = [leases = m_run->leases, key = m_run->key]() -> SandboxPtr {
         for (const LeaseInfo &lease : leases->registry().leases()) {
-            if (lease.owner == owner || lease.owner.value().startsWith(QLatin1String("subagent:"))) {
+            if (lease.key == key) {
                 if (auto sandbox = leases->provider()->get(lease.sandbox))
                     return sandbox;
             }
@@ -79,10 +84,19 @@ void AgentWiring::startWatching()
             live->stop.request_stop();
     };
     wiring.cancelAgent = [registry = m_environment->subagents](const AgentId &agent) { registry->requestCancel(agent.value()); };
+    wiring.alsoTell = [watch = std::weak_ptr(m_watch)](const Event &event) {
+        if (const auto live = watch.lock())
+            live->note(event);
+    };
     // Whoever lets go of it last, it dies on the gateway loop.
     std::shared_ptr<RunWatcher> watcher(new RunWatcher(m_environment->bus, std::move(wiring)), [](RunWatcher *w) { w->deleteLater(); });
-    const std::lock_guard lock(m_run->mutex);
-    m_run->watcher = std::move(watcher);
+    {
+        const std::lock_guard lock(m_run->mutex);
+        m_run->watcher = std::move(watcher);
+    }
+    const auto watch = m_watch;
+    if (auto watching = co_await watch->start(); !watching)
+        events.emitEvent(LogRecorded{QStringLiteral("warning"), watching.error().fullMessage(), false});
 }
 
 Task<> AgentWiring::stopWatching()
@@ -95,7 +109,8 @@ Task<> AgentWiring::stopWatching()
     }
     if (watcher)
         watcher->finish();
-    co_return;
+    if (const auto watch = m_watch)
+        co_await watch->flush();
 }
 
 } // namespace paddock

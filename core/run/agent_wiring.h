@@ -7,6 +7,7 @@
 namespace paddock {
 
 class ScriptedModel;
+class WorkspaceWatch;
 
 /// One run's services: the factories that give its agents their chains, model, tools and sandbox. Made on the gateway
 /// loop; what it hands out is used on both loops and keeps what it needs alive.
@@ -18,13 +19,14 @@ public:
 
     const std::shared_ptr<const AgentServices> &services() const { return m_services; }
     /// Terminal logs, the scenario's cancel and the workspace watch.
-    void startWatching();
+    Task<> startWatching(EventSink events);
     Task<> stopWatching();
 
 private:
     std::shared_ptr<Environment> m_environment;
     std::shared_ptr<LiveRun> m_run;
     std::shared_ptr<const AgentServices> m_services;
+    std::shared_ptr<WorkspaceWatch> m_watch;
 };
 
 } // namespace paddock

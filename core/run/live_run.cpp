@@ -90,7 +90,7 @@ Task<RunFinished> perform(std::shared_ptr<Environment> environment, std::shared_
             run->leases->setFaults(run->key, faultPlan(*run->scenario));
     }
     AgentWiring wiring(environment, run, script);
-    wiring.startWatching();
+    co_await wiring.startWatching(events);
     LeadRequest request;
     request.run = run->id;
     request.thread = run->key;

@@ -43,6 +43,12 @@ bool isForeignUrl(const QString &word)
     return foreign(word) || (cut >= 0 && foreign(word.mid(cut + 1)));
 }
 
+/// "/bin/ls" is called ls.
+QString commandName(const QString &word)
+{
+    return word.mid(word.lastIndexOf(u'/') + 1);
+}
+
 QStringList wordsOf(const QString &command)
 {
     QString lines = command;
@@ -93,7 +99,7 @@ QString directoryTarget(const QStringList &words, qsizetype at)
 
 Result<void> checkDirectoryChange(const QStringList &words, qsizetype at, const BashGuardOptions &options)
 {
-    const QString &command = words.at(at);
+    const QString command = commandName(words.at(at));
     const QString target = directoryTarget(words, at + 1);
     if (target.isNull() || target == u"-")
         return badDirectoryChange(command);
@@ -132,7 +138,7 @@ Result<void> forEachCommand(const QStringList &words, Check check)
         }
         if (assignment.match(word).hasMatch()
             || contains({u"!", u"{", u"}", u"case", u"do", u"done", u"elif", u"else", u"esac", u"fi", u"for", u"if", u"select",
-                         u"then", u"time", u"until", u"while", u"command", u"builtin"}, word))
+                         u"then", u"time", u"until", u"while", u"command", u"builtin"}, commandName(word)))
             continue;
         if (word.startsWith(u'-') && i > 0 && contains({u"command", u"builtin", u"time"}, words.at(i - 1)))
             continue;
@@ -219,13 +225,13 @@ Result<void> guardHostCommand(const QString &command, const BashGuardOptions &op
     if (const auto ok = checkTraversal(words); !ok)
         return ok;
     const auto directory = forEachCommand(words, [&](qsizetype i) -> Result<void> {
-        return contains({u"cd", u"pushd"}, words.at(i)) ? checkDirectoryChange(words, i, options) : Result<void>{};
+        return contains({u"cd", u"pushd"}, commandName(words.at(i))) ? checkDirectoryChange(words, i, options) : Result<void>{};
     });
     if (!directory)
         return directory;
     const auto root = forEachCommand(words, [&](qsizetype i) -> Result<void> {
         return contains({u"awk", u"cat", u"cp", u"du", u"find", u"grep", u"head", u"less", u"ln", u"ls", u"more", u"mv", u"rm",
-                         u"sed", u"tail", u"tar"}, words.at(i))
+                         u"sed", u"tail", u"tar"}, commandName(words.at(i)))
             ? checkRootArgument(words, i) : Result<void>{};
     });
     if (!root)

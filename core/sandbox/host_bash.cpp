@@ -51,6 +51,8 @@ QString hostBashDisabledText()
 
 QString composeLocalCommand(const QString &prefix, const QString &workspaceHost, const QString &command)
 {
+    if (workspaceHost.isEmpty())
+        return prefix + command;
     return prefix + QStringLiteral("cd ") + shellQuote(workspaceHost) + QStringLiteral(" && ") + command;
 }
 

@@ -187,7 +187,7 @@ Result<void> validateLocalToolPath(const QString &path, const std::optional<Thre
 Result<QString> resolveUserDataPath(const QString &path, const ThreadDirs &thread)
 {
     if (thread.isEmpty())
-        return fail(ErrorCode::PermissionDenied, QStringLiteral("No allowed local sandbox directories configured"));
+        return fail(ErrorCode::FailedPrecondition, QStringLiteral("No allowed local sandbox directories configured"));
     if (path.contains(QChar(0)))
         return fail(ErrorCode::InvalidArgument, QStringLiteral("The path contains a null character."));
     const QByteArray host = replaceVirtualPath(path, thread).toUtf8();

@@ -246,7 +246,8 @@ Verdict threadData(const Json &testCase)
     const auto update = awaited(member.beforeAgent({*messages, Json::object()}, plainRuntime(values)));
     Json actual = Json::object();
     if (!update) {
-        actual["error"] = toUtf8(update.error().message);
+        const bool whichever = memberOf(memberOf(testCase, "expect"), "error").is_boolean();
+        actual["error"] = whichever ? Json(true) : toJson(update.error().message);
     } else {
         actual["thread_data"] = update->channels["thread_data"];
         actual["messages"] = messagesToJson(update->messages);

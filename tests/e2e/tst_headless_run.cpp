@@ -3,7 +3,7 @@
 // Whole runs through the real program, the real sandbox server and real shells. Where the machine cannot isolate, the
 // tests are skipped with a word, never passed.
 
-#include "core/base/json.h"
+#include "core/base/error.h"
 
 #include <QDir>
 #include <QDirIterator>

@@ -54,6 +54,8 @@ public:
     virtual ~LaneSource() = default;
     virtual int rowCount() const = 0;
     virtual LaneRow row(int row) const = 0;
+    /// A row of parallel work: a third as high, without labels.
+    virtual bool isThin(int) const { return false; }
     virtual LaneHeading heading(int row) const = 0;
     virtual BarLook look(quint32 id) const = 0;
     /// The look of several spans drawn as one.

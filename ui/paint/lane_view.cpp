@@ -47,6 +47,7 @@ void LaneView::setSource(const LaneSource *source)
 
 void LaneView::sourceChanged()
 {
+    placeRows();
     updateScrollBar();
     viewport()->update();
 }
@@ -110,7 +111,7 @@ void LaneView::setHeadingWidth(int width)
 int LaneView::preferredHeadingWidth() const
 {
     const int letter = fontMetrics().averageCharWidth();
-    return std::min(letter * 26, std::max(letter * 12, viewport()->width() * 3 / 10));
+    return std::min(letter * 28, std::max(letter * 12, width() * 3 / 10));
 }
 
 int LaneView::headingWidth() const
@@ -130,7 +131,8 @@ int LaneView::axisHeight() const
 
 int LaneView::laneWidth() const
 {
-    return std::max(1, viewport()->width() - laneLeft());
+    // The place of the scroll bar stays free also where there is none: views above each other keep one time axis.
+    return std::max(1, width() - verticalScrollBar()->sizeHint().width() - laneLeft());
 }
 
 double LaneView::scale() const
@@ -160,15 +162,33 @@ QSize LaneView::minimumSizeHint() const
 
 QRect LaneView::rowRect(int row) const
 {
-    return {0, axisHeight() + row * rowHeight() - verticalScrollBar()->value(), viewport()->width(), rowHeight()};
+    if (row < 0 || row + 1 >= int(m_tops.size()))
+        return {};
+    const int top = m_tops[size_t(row)];
+    return {0, axisHeight() + top - verticalScrollBar()->value(), viewport()->width(), m_tops[size_t(row) + 1] - top};
+}
+
+void LaneView::placeRows()
+{
+    const int rows = m_source ? m_source->rowCount() : 0;
+    m_tops.resize(size_t(rows) + 1);
+    m_tops[0] = 0;
+    for (int row = 0; row < rows; ++row)
+        m_tops[size_t(row) + 1] = m_tops[size_t(row)] + (m_source->isThin(row) ? rowHeight() / 3 : rowHeight());
+}
+
+int LaneView::rowAt(int contentY) const
+{
+    const auto after = std::upper_bound(m_tops.begin(), m_tops.end(), contentY);
+    return int(after - m_tops.begin()) - 1;
 }
 
 int LaneView::visibleRowAt(int y) const
 {
     if (!m_source || y < axisHeight())
         return -1;
-    const int row = (y - axisHeight() + verticalScrollBar()->value()) / rowHeight();
-    return row < m_source->rowCount() ? row : -1;
+    const int row = rowAt(y - axisHeight() + verticalScrollBar()->value());
+    return row < int(m_tops.size()) - 1 ? row : -1;
 }
 
 quint32 LaneView::hit(QPoint at) const
@@ -195,7 +215,7 @@ QString LaneView::accessibleValue() const
 
 void LaneView::updateScrollBar()
 {
-    const int content = m_source ? m_source->rowCount() * rowHeight() : 0;
+    const int content = m_tops.back();
     const int page = std::max(1, viewport()->height() - axisHeight());
     verticalScrollBar()->setRange(0, std::max(0, content - page));
     verticalScrollBar()->setPageStep(page);
@@ -217,7 +237,7 @@ void LaneView::changeEvent(QEvent *event)
 {
     QAbstractScrollArea::changeEvent(event);
     if (event->type() == QEvent::FontChange || event->type() == QEvent::StyleChange)
-        updateScrollBar();
+        sourceChanged();
     if (event->type() == QEvent::PaletteChange)
         viewport()->update();
 }
@@ -240,15 +260,17 @@ void LaneView::paintEvent(QPaintEvent *)
 {
     QPainter painter(viewport());
     painter.fillRect(viewport()->rect(), themeColor(palette(), Tint::Panel));
-    const int rows = m_source ? m_source->rowCount() : 0;
+    const int rows = int(m_tops.size()) - 1;
     if (rows == 0) {
         painter.setPen(themeColor(palette(), Tint::Dim));
         const int margin = fontMetrics().height();
         painter.drawText(viewport()->rect().adjusted(margin, margin, -margin, -margin),
                          int(Qt::AlignCenter) | int(Qt::TextWordWrap), m_emptyText);
     } else {
-        const int first = verticalScrollBar()->value() / rowHeight();
-        const int last = std::min(rows - 1, (verticalScrollBar()->value() + viewport()->height()) / rowHeight());
+        const int first = std::max(0, rowAt(verticalScrollBar()->value()));
+        const int last = std::min(rows - 1, rowAt(verticalScrollBar()->value() + viewport()->height()));
+        if (m_axis)
+            paintGrid(painter);
         painter.setClipRect(QRect(0, axisHeight(), viewport()->width(), viewport()->height()));
         for (int row = first; row <= last; ++row)
             paintRow(painter, row);
@@ -267,42 +289,54 @@ void LaneView::paintEvent(QPaintEvent *)
     }
 }
 
+double LaneView::axisStep() const
+{
+    // The smallest round step whose labels do not touch.
+    static constexpr double small[] = {1, 2, 5};
+    static constexpr double seconds[] = {15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 28800, 86400};
+    const double wanted = fontMetrics().horizontalAdvance(QStringLiteral("0:00.000")) * 1.8 / scale();
+    for (double decade = 1; decade <= 1e6; decade *= 10) {
+        for (const double part : small) {
+            if (part * decade >= wanted)
+                return part * decade;
+        }
+    }
+    if (wanted <= 1e7)
+        return 1e7;
+    for (const double step : seconds) {
+        if (step * 1e6 >= wanted)
+            return step * 1e6;
+    }
+    return std::ceil(wanted / 86400e6) * 86400e6;
+}
+
+void LaneView::paintGrid(QPainter &painter)
+{
+    const double step = axisStep();
+    const qint64 origin = m_range->first();
+    painter.setPen(themeColor(palette(), Tint::Line));
+    for (auto i = qint64(std::ceil(double(std::max<qint64>(0, m_range->begin() - origin)) / step));; ++i) {
+        const double x = xOf(origin + qint64(double(i) * step));
+        if (x > viewport()->width())
+            return;
+        painter.drawLine(QPointF(x, axisHeight()), QPointF(x, viewport()->height()));
+    }
+}
+
 void LaneView::paintAxis(QPainter &painter)
 {
     const QRect area(0, 0, viewport()->width(), axisHeight());
     painter.fillRect(area, themeColor(palette(), Tint::Panel));
     painter.setPen(themeColor(palette(), Tint::Line));
     painter.drawLine(0, area.bottom(), area.width(), area.bottom());
-    // The smallest round step whose labels do not touch.
-    const double room = fontMetrics().horizontalAdvance(QStringLiteral("0:00.000")) * 1.8;
-    const double wanted = room / scale();
-    double step = 1;
-    static constexpr double steps[] = {1, 2, 5};
-    static constexpr double seconds[] = {15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 28800, 86400};
-    bool found = false;
-    for (double decade = 1; decade <= 1e7 && !found; decade *= 10) {
-        for (const double part : steps) {
-            if (part * decade >= wanted && part * decade <= 1e7) {
-                step = part * decade;
-                found = true;
-                break;
-            }
-        }
-    }
-    for (size_t i = 0; !found && i < std::size(seconds); ++i) {
-        step = seconds[i] * 1e6;
-        found = step >= wanted || i + 1 == std::size(seconds);
-    }
+    const double step = axisStep();
     const qint64 origin = m_range->first();
-    const auto start = qint64(std::ceil(double(std::max<qint64>(0, m_range->begin() - origin)) / step));
-    for (qint64 i = start;; ++i) {
+    painter.setPen(themeColor(palette(), Tint::Dim));
+    for (auto i = qint64(std::ceil(double(std::max<qint64>(0, m_range->begin() - origin)) / step));; ++i) {
         const auto offset = qint64(double(i) * step);
         const double x = xOf(origin + offset);
         if (x > area.right())
-            break;
-        painter.setPen(themeColor(palette(), Tint::Line));
-        painter.drawLine(QPointF(x, axisHeight()), QPointF(x, viewport()->height()));
-        painter.setPen(themeColor(palette(), Tint::Dim));
+            return;
         QString text;
         if (step >= 1e6)
             text = offset < 60'000'000 && step < 60e6 ? tr("%1 s").arg(offset / 1'000'000) : formatElapsed(offset);
@@ -310,7 +344,7 @@ void LaneView::paintAxis(QPainter &painter)
             text = tr("%1 s").arg(double(offset) / 1e6, 0, 'f', step >= 1e5 ? 1 : step >= 1e4 ? 2 : 3);
         else
             text = tr("%1 ms").arg(double(offset) / 1e3, 0, 'f', 2);
-        painter.drawText(QRectF(x + 3, 0, room, axisHeight() - 1), Qt::AlignLeft | Qt::AlignVCenter, text);
+        painter.drawText(QRectF(x + 3, 0, step * scale(), axisHeight() - 1), Qt::AlignLeft | Qt::AlignVCenter, text);
     }
 }
 
@@ -363,7 +397,8 @@ void LaneView::paintRow(QPainter &painter, int row)
         tint.setAlpha(90);
         painter.fillRect(area, tint);
     }
-    paintHeading(painter, row, QRect(area.left(), area.top(), laneLeft(), area.height()));
+    if (!m_source->isThin(row))
+        paintHeading(painter, row, QRect(area.left(), area.top(), laneLeft(), area.height()));
     const QRect lanes(laneLeft(), area.top(), laneWidth(), area.height());
     painter.save();
     painter.setClipRect(lanes.intersected(QRect(0, axisHeight(), viewport()->width(), viewport()->height())));
@@ -377,13 +412,16 @@ void LaneView::paintRow(QPainter &painter, int row)
     const LaneRow lane = m_source->row(row);
     m_items.clear();
     foldTrack(lane.starts, lane.ends, m_range->begin(), m_range->end(), scale(), m_source->now(), m_items);
-    const double top = area.top() + area.height() * 0.14;
-    const double height = area.height() * 0.72;
+    const bool thin = m_source->isThin(row);
+    const double top = thin ? area.top() : area.top() + area.height() * 0.14;
+    const double height = thin ? area.height() - 1 : area.height() * 0.72;
     QRectF selectedBar;
     BarLook selectedLook;
     for (const LaneItem &item : m_items) {
         const quint32 id = lane.ids[item.first];
-        const BarLook look = item.count == 1 ? m_source->look(id) : m_source->foldedLook(row, id, item.count);
+        BarLook look = item.count == 1 ? m_source->look(id) : m_source->foldedLook(row, id, item.count);
+        if (thin)
+            look.label.clear();
         const QRectF bar(laneLeft() + item.x0, top, std::max(1.5, item.x1 - item.x0 - (look.open ? 0 : 1)), height);
         bool selected = false;
         for (quint32 i = 0; m_selected != nothing && row == m_row && i < item.count && !selected; ++i)

@@ -94,6 +94,10 @@ private:
     double xOf(qint64 time) const;
     void updateScrollBar();
     void updateTimer();
+    double axisStep() const;
+    void placeRows();
+    int rowAt(int contentY) const;
+    void paintGrid(QPainter &painter);
     void paintAxis(QPainter &painter);
     void paintRow(QPainter &painter, int row);
     void paintHeading(QPainter &painter, int row, const QRect &area);
@@ -107,6 +111,7 @@ private:
     const LaneSource *m_source = nullptr;
     QPointer<TimeRange> m_range;
     std::vector<LaneItem> m_items; ///< scratch of paintRow
+    std::vector<int> m_tops{0};    ///< of the rows, and where the last one ends
     QString m_emptyText;
     quint32 m_selected = nothing;
     int m_row = 0;

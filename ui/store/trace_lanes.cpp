@@ -23,6 +23,27 @@ QString toolLabel(const ToolStarted &tool)
     return tool.name;
 }
 
+/// Puts a span where it overlaps nothing; beyond the cap on tracks it is shown shortened, so that the order which the
+/// searches rely on holds. The true times stay in the arrays.
+void place(std::vector<LaneTrack> &tracks, Micros start, Micros end, SpanIndex span)
+{
+    auto track = std::find_if(tracks.begin(), tracks.end(), [start](const LaneTrack &t) { return t.ends.back() <= start; });
+    if (track == tracks.end()) {
+        if (tracks.size() < TraceLanes::maxTracks) {
+            tracks.emplace_back();
+            track = std::prev(tracks.end());
+        } else {
+            track = std::min_element(tracks.begin(), tracks.end(),
+                                     [](const LaneTrack &a, const LaneTrack &b) { return a.ends.back() < b.ends.back(); });
+            start = std::max(start, track->ends.back() == openEnd ? track->starts.back() : track->ends.back());
+            end = std::max(start, end);
+        }
+    }
+    track->starts.push_back(start);
+    track->ends.push_back(end);
+    track->spans.push_back(span);
+}
+
 } // namespace
 
 AgentLanes &TraceLanes::agentLanes(const AgentId &agent)
@@ -86,25 +107,9 @@ SpanIndex TraceLanes::append(quint32 lane, SpanKind kind, quint8 flags, const QS
         ++owner.changes;
     if (end != openEnd)
         owner.total += end - start;
-    auto track = std::find_if(owner.tracks.begin(), owner.tracks.end(),
-                              [start](const LaneTrack &t) { return t.ends.back() <= start; });
-    Micros shownStart = start;
-    Micros shownEnd = end;
-    if (track == owner.tracks.end()) {
-        if (owner.tracks.size() < maxTracks) {
-            owner.tracks.emplace_back();
-            track = std::prev(owner.tracks.end());
-        } else {
-            // Keeps the order that the searches rely on; the true times stay in the arrays.
-            track = std::min_element(owner.tracks.begin(), owner.tracks.end(),
-                                     [](const LaneTrack &a, const LaneTrack &b) { return a.ends.back() < b.ends.back(); });
-            shownStart = std::max(start, track->ends.back() == openEnd ? track->starts.back() : track->ends.back());
-            shownEnd = std::max(shownStart, end);
-        }
-    }
-    track->starts.push_back(shownStart);
-    track->ends.push_back(shownEnd);
-    track->spans.push_back(span);
+    place(owner.tracks, start, end, span);
+    if (!owner.name.isEmpty() && (flags & (SpanChanged | SpanFailed)))
+        place(owner.changed, start, end, span);
     m_first = std::min(m_first, start);
     m_last = std::max(m_last, end == openEnd ? start : end);
     if (flags & SpanOpen)

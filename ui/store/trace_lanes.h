@@ -43,6 +43,7 @@ struct TraceLane {
     Micros total = 0;     ///< summed duration of finished spans
     qint64 tokens = 0;    ///< estimated tokens added or removed
     std::vector<LaneTrack> tracks;
+    std::vector<LaneTrack> changed; ///< of a middleware: only the spans that changed something or failed
 };
 
 /// The lanes of one agent: the main one and its middlewares by place in the chain.

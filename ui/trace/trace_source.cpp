@@ -79,21 +79,36 @@ void TraceSource::rebuild()
     if (!m_run)
         return;
     const TraceLanes &trace = m_run->trace();
-    const auto addLane = [&](quint32 lane, bool main) {
-        const size_t tracks = std::max<size_t>(1, trace.lanes()[lane].tracks.size());
-        for (size_t track = 0; track < tracks; ++track)
-            m_rows.push_back({lane, quint32(track), main, track == 0});
+    constexpr size_t mostFullTracks = 3;
+    const auto addLane = [&](quint32 lane, bool main, bool unfolded) {
+        Row row;
+        row.lane = lane;
+        row.main = main;
+        row.all = unfolded;
+        const size_t tracks = std::max<size_t>(1, tracksOf(row).size());
+        for (size_t track = 0; track < tracks; ++track) {
+            row.track = quint32(track);
+            row.first = track == 0;
+            row.thin = track > 0 && (!main || tracks > mostFullTracks);
+            m_rows.push_back(row);
+        }
     };
     for (const AgentLanes &agent : trace.agents()) {
-        addLane(agent.mainLane, true);
+        addLane(agent.mainLane, true, true);
         const bool all = m_unfolded.contains(agent.agent);
         for (const quint32 lane : agent.hookLanes) {
             if (all || trace.lanes()[lane].changes > 0)
-                addLane(lane, false);
+                addLane(lane, false, all);
         }
     }
     if (m_labelMatches.size() < trace.labelCount())
         m_labelMatches.resize(trace.labelCount(), -1);
+}
+
+const std::vector<LaneTrack> &TraceSource::tracksOf(const Row &row) const
+{
+    const TraceLane &lane = m_run->trace().lanes()[row.lane];
+    return row.all ? lane.tracks : lane.changed;
 }
 
 void TraceSource::setFilter(const TraceFilter &filter)
@@ -162,10 +177,10 @@ int TraceSource::rowOfAgent(const AgentId &agent) const
 LaneRow TraceSource::row(int row) const
 {
     const Row &place = m_rows[size_t(row)];
-    const TraceLane &lane = m_run->trace().lanes()[place.lane];
-    if (place.track >= lane.tracks.size())
+    const std::vector<LaneTrack> &tracks = tracksOf(place);
+    if (place.track >= tracks.size())
         return {};
-    const LaneTrack &track = lane.tracks[place.track];
+    const LaneTrack &track = tracks[place.track];
     return {track.starts, track.ends, track.spans};
 }
 
@@ -188,7 +203,8 @@ LaneHeading TraceSource::heading(int row) const
         heading.expanded = m_unfolded.contains(lane.agent);
     } else {
         heading.title = lane.name;
-        heading.detail = lane.spans > 1 ? QStringLiteral("× %1").arg(lane.spans) : QString();
+        const int shown = place.all ? lane.spans : lane.changes;
+        heading.detail = shown > 1 ? QStringLiteral("× %1").arg(shown) : QString();
         heading.indent = 2;
     }
     return heading;

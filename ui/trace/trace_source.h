@@ -22,8 +22,8 @@ struct TraceFilter {
     bool isActive() const;
 };
 
-/// The lanes of a run as rows: per agent the main lane, below it the middlewares in the order of the chain. A middleware
-/// that never changed anything has no row until the agent is unfolded. GUI thread; owned by the trace panel.
+/// The lanes of a run as rows: per agent the main lane, below it the middlewares in the order of the chain. Until the
+/// agent is unfolded, a middleware shows only the spans that changed something, and none has a row that never did. GUI thread; owned by the trace panel.
 class TraceSource : public LaneSource
 {
 public:
@@ -43,6 +43,7 @@ public:
 
     int rowCount() const override { return int(m_rows.size()); }
     LaneRow row(int row) const override;
+    bool isThin(int row) const override { return m_rows[size_t(row)].thin; }
     LaneHeading heading(int row) const override;
     BarLook look(quint32 id) const override;
     BarLook foldedLook(int row, quint32 firstId, quint32 count) const override;
@@ -55,7 +56,11 @@ private:
         quint32 track = 0;
         bool main = false;
         bool first = false; ///< of its lane
+        bool all = true;    ///< false: only what changed or failed
+        bool thin = false;
     };
+    const std::vector<LaneTrack> &tracksOf(const Row &row) const;
+
     QPointer<RunStore> m_run;
     std::vector<Row> m_rows;
     QSet<AgentId> m_unfolded;

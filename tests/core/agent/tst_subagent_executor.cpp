@@ -58,7 +58,7 @@ void TestSubagentExecutor::oneSubagent()
     const LeadReport report = w.run();
     QCOMPARE(report.status, QStringLiteral("completed"));
     QCOMPARE(report.answer, QStringLiteral("Task Succeeded. Result: found it"));
-    QVERIFY(w.isClean());
+    QTRY_VERIFY(w.isClean());
     const auto started = w.all<AgentStarted>();
     QCOMPARE(started.size(), 2u);
     QCOMPARE(started[1].parent, QStringLiteral("lead"));
@@ -135,7 +135,7 @@ void TestSubagentExecutor::refusals()
     QCOMPARE(w.run(request).answer, answer);
     QCOMPARE(w.all<AgentStarted>().size(), 1u); // the lead's
     QCOMPARE(w.provider->acquired.load(), 0);
-    QVERIFY(w.isClean());
+    QTRY_VERIFY(w.isClean());
 }
 
 void TestSubagentExecutor::failuresAreResults_data()
@@ -154,7 +154,7 @@ void TestSubagentExecutor::failuresAreResults()
     const LeadReport report = w.run();
     QCOMPARE(report.status, QStringLiteral("completed"));
     QVERIFY2(report.answer.startsWith(answer), qPrintable(report.answer));
-    QVERIFY(w.isClean());
+    QTRY_VERIFY(w.isClean());
 }
 
 void TestSubagentExecutor::deadlineCoversQueueAndRun()
@@ -169,7 +169,7 @@ void TestSubagentExecutor::deadlineCoversQueueAndRun()
     const QString late = QStringLiteral("Task timed out. Error: Execution timed out after 1 seconds");
     QCOMPARE(report.answer, late + QStringLiteral(" / ") + late);
     QCOMPARE(w.all<AgentQueued>().size(), 1u);
-    QVERIFY(w.isClean());
+    QTRY_VERIFY(w.isClean());
 }
 
 void TestSubagentExecutor::turnCap()
@@ -208,7 +208,7 @@ void TestSubagentExecutor::parentCancelled()
     w.stop.request_stop();
     QVERIFY(spinUntil([&] { return pending.done(); }));
     QCOMPARE(pending.value().status, QStringLiteral("cancelled"));
-    QVERIFY(w.isClean()); // at once: whoever cancels waits for the teardown
+    QTRY_VERIFY(w.isClean()); // at once: whoever cancels waits for the teardown
     w.drain();
     for (const AgentFinished &finished : w.all<AgentFinished>())
         QCOMPARE(finished.status, QStringLiteral("cancelled"));
@@ -241,7 +241,7 @@ void TestSubagentExecutor::oneAgentCancelled()
     QCOMPARE(pending.value().status, QStringLiteral("completed"));
     QCOMPARE(pending.value().answer,
              QStringLiteral("Task Succeeded. Result: fine / Task cancelled by user. Error: Cancelled by user"));
-    QVERIFY(w.isClean());
+    QTRY_VERIFY(w.isClean());
     QVERIFY(!w.services->registry->requestCancel(victim));
 }
 
@@ -251,7 +251,7 @@ void TestSubagentExecutor::queueFull()
                 + "  - turns:\n      - calls: [{tool: wait, args: {ms: 30}}]\n      - say: ok\n",
             slots(1, 0));
     QCOMPARE(w.run().answer, QStringLiteral("Task failed. Error: Subagent execution capacity is full (1 running, 0 queued)"));
-    QVERIFY(w.isClean());
+    QTRY_VERIFY(w.isClean());
 }
 
 void TestSubagentExecutor::sharedLeaseIsReleasedOnce()
@@ -266,7 +266,7 @@ void TestSubagentExecutor::sharedLeaseIsReleasedOnce()
     QCOMPARE(w.all<LeaseReleased>().size(), 3u);
     QCOMPARE(last, 1);
     QCOMPARE(w.all<SandboxReleased>().size(), 1u);
-    QVERIFY(w.isClean());
+    QTRY_VERIFY(w.isClean());
 }
 
 void TestSubagentExecutor::teardownInOrder()
@@ -353,7 +353,7 @@ void TestSubagentExecutor::twoHundred()
     }
     QCOMPARE(running, 0);
     QVERIFY(most >= 16 && most <= 17); // the slot is handed on just before agent.finished is told
-    QVERIFY(w.isClean());
+    QTRY_VERIFY(w.isClean());
 }
 
 void TestSubagentExecutor::brokenFactories()

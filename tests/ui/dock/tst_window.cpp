@@ -3,6 +3,8 @@
 #include "app/main_window.h"
 #include "app/window_panels.h"
 #include "tests/support/sample_service.h"
+#include "ui/approval/approvals_panel.h"
+#include "ui/trace/inspector_panel.h"
 #include "ui/action/action_registry.h"
 #include "ui/dock/layout_store.h"
 #include "ui/dock/panel_dock.h"
@@ -215,6 +217,7 @@ void TestWindow::themeSwitchesLive()
     QVERIFY(QTest::qWaitForWindowActive(&window));
     window.startSample();
     window.setTheme(ThemeChoice::Dark);
+    QApplication::processEvents();
     const QColor dark = window.panels().trace->grab().toImage().pixelColor(3, 3);
     window.setTheme(ThemeChoice::Light);
     QApplication::processEvents();
