@@ -10,6 +10,20 @@
 using namespace paddock;
 using namespace std::chrono_literals;
 
+class TestScenario : public QObject
+{
+    Q_OBJECT
+private Q_SLOTS:
+    void readsEverything();
+    void complains_data();
+    void complains();
+    void fillsIn_data();
+    void fillsIn();
+    void builtInOnesAreValid_data();
+    void builtInOnesAreValid();
+};
+
+// Behind the class: moc loses its way in a raw string and would not see what follows.
 namespace {
 
 const QByteArray everything = R"yaml(
@@ -57,19 +71,6 @@ cancel: {at: tool.started, agent: "subagent:*", type: bash, nth: 2, scope: agent
 )yaml";
 
 } // namespace
-
-class TestScenario : public QObject
-{
-    Q_OBJECT
-private Q_SLOTS:
-    void readsEverything();
-    void complains_data();
-    void complains();
-    void fillsIn_data();
-    void fillsIn();
-    void builtInOnesAreValid_data();
-    void builtInOnesAreValid();
-};
 
 void TestScenario::readsEverything()
 {
