@@ -70,6 +70,7 @@ Result<void> PtyShell::start(const QList<QByteArray> &environment, const QByteAr
     request.argv = {"bash", "--noprofile", "--norc", "--noediting", "-i"};
     request.file = "/bin/bash";
     request.environment = environment;
+    request.environment.append({"PS1=", "PS2="}); // no prompt before ours is set
     request.workingDir = directory;
     request.standardInput = childEnd.get();
     request.terminal = m_terminal;
@@ -195,12 +196,22 @@ void PtyShell::signalForeground(int signal)
     if (!alive())
         return;
     const pid_t group = foregroundGroup();
-    // The shell first: it must know of the interrupt before its child's end lets it go on with the list.
-    ::kill(m_pid, SIGINT);
-    if (group > 0 && group != m_pid) {
+    // A program that dies of an interrupt makes bash give up the list by itself; one more interrupt would hit the next
+    // command. With other signals bash must know before its child's end lets it go on with the list.
+    const bool programInFront = group > 0 && group != m_pid;
+    if (!programInFront || signal != SIGINT)
+        ::kill(m_pid, SIGINT);
+    if (programInFront) {
         ::kill(-group, signal);
         ::kill(-group, SIGCONT);
     }
+}
+
+void PtyShell::killForeground()
+{
+    const pid_t group = foregroundGroup();
+    if (alive() && group > 0 && group != m_pid)
+        ::kill(-group, SIGKILL);
 }
 
 // ---- channel -------------------------------------------------------------------------------------------------------

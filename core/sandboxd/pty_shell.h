@@ -30,7 +30,7 @@ public:
     Result<void> start(const QList<QByteArray> &environment, const QByteArray &directory);
     /// Sends one line of the protocol.
     void sendLine(const QByteArray &line) { sendToChannel(line); }
-    void go(char answer = channelGo) { sendToChannel(QByteArray(1, answer)); }
+    void go(const char *answer = channelGo) { sendToChannel(answer); }
     /// Types into the terminal; buffered up to a limit while the terminal does not take it. False: over the limit.
     bool type(const QByteArray &bytes);
     /// Reads the terminal dry: everything written before this call is delivered before it returns.
@@ -44,8 +44,10 @@ public:
     /// Process group in front; 0 when unknown.
     pid_t foregroundGroup() const;
     bool shellInFront() const { return foregroundGroup() == m_pid; }
-    /// The group in front gets `signal`; the shell itself gets an interrupt, so that the rest of a list or loop ends too.
+    /// The group in front gets `signal`; the shell gives up the rest of a list or loop.
     void signalForeground(int signal);
+    /// Ends whatever is in front besides the shell, which is at its prompt.
+    void killForeground();
 
 private:
     bool openTerminal(QString *why);

@@ -169,7 +169,7 @@ wire::SandboxContext sandboxContext(const QByteArray &home, const QByteArray &wo
 QList<QByteArray> sessionEnvironment(const QByteArray &home)
 {
     // What is about the server or about one shell must not reach a session.
-    static const QByteArrayList dropped{"PADDOCK_SANDBOX_API_KEY", "SANDBOX_API_KEY", "NOTIFY_SOCKET", "LISTEN_FDS", "LISTEN_PID",
+    static const QByteArrayList dropped{"SANDBOX_API_KEY", "MAX_SHELL_SESSIONS", "NOTIFY_SOCKET", "LISTEN_FDS", "LISTEN_PID",
                                         "LISTEN_FDNAMES", "BASH_ENV", "ENV", "HISTFILE", "PS1", "PS2", "PROMPT_COMMAND", "PWD",
                                         "OLDPWD", "SHLVL", "_", "TERM", "SHELL", "HOME", "COLUMNS", "LINES", "INPUTRC", "TMOUT"};
     QList<QByteArray> out;
@@ -177,7 +177,7 @@ QList<QByteArray> sessionEnvironment(const QByteArray &home)
     for (char **entry = environ; *entry; ++entry) {
         const QByteArray text(*entry);
         const QByteArray name = text.left(text.indexOf('='));
-        if (dropped.contains(name) || name.startsWith("BASH_FUNC_"))
+        if (dropped.contains(name) || name.startsWith("BASH_FUNC_") || name.startsWith("PADDOCK_"))
             continue;
         path = path || name == "PATH";
         language = language || name == "LANG" || name == "LC_ALL" || name == "LC_CTYPE";

@@ -9,19 +9,21 @@ namespace {
 constexpr qsizetype maxRecordBytes = 1024 * 1024;
 
 // Names of ours inside the user's shell all begin with __pd_. Each function starts with what it must save: "$?".
+// W: waits for the server. A probe that came while the record was on its way is answered by that record and dropped.
+#define PADDOCK_WAIT "while builtin read -r -u 0 __pd_k && [[ $__pd_k == *pd_z* ]]; do :; done"
 constexpr const char *functions =
     // r STATUS LASTARG: sets $? and $_ without a process
     "__pd_r() { return \"$1\"; }; "
     // a SEQ: record S, then waits
-    "__pd_a() { __pd_e=; builtin printf 'S%s\\0' \"$1\" >&0 && builtin read -r -N 1 -u 0 __pd_k; }; "
+    "__pd_a() { __pd_e=; builtin printf 'S%s\\0' \"$1\" >&0; " PADDOCK_WAIT "; }; "
     // z SEQ: record Z, then waits
-    "__pd_z() { builtin printf 'Z%s\\0%s\\0%s\\0%s\\0%s\\0%s\\0' \"$1\" \"$?\" \"${__pd_e-}\" \"${__pd_s-}\" \"$-\" \"$PWD\" >&0 "
-    "&& builtin read -r -N 1 -u 0 __pd_k; }; "
+    "__pd_z() { builtin printf 'Z%s\\0%s\\0%s\\0%s\\0%s\\0%s\\0' \"$1\" \"$?\" \"${__pd_e-}\" \"${__pd_s-}\" \"$-\" \"$PWD\" >&0; "
+    PADDOCK_WAIT "; }; "
     // t: edits a line with readline until the server takes it for a whole command
     "__pd_t() { builtin local __pd_p=${PS1@P} __pd_l; __pd_c=; "
     "while builtin read -e -r -p \"$__pd_p\" __pd_l <\"$__pd_y\"; do "
-    "__pd_c=$__pd_c$__pd_l; builtin printf 'L%s\\0' \"$__pd_c\" >&0; builtin read -r -N 1 -u 0 __pd_k || builtin return 1; "
-    "if [[ $__pd_k != $'\\t' ]]; then builtin history -s -- \"$__pd_c\"; builtin return 0; fi; "
+    "__pd_c=$__pd_c$__pd_l; builtin printf 'L%s\\0' \"$__pd_c\" >&0; " PADDOCK_WAIT "; "
+    "if [[ $__pd_k != '#m' ]]; then builtin history -s -- \"$__pd_c\"; builtin return 0; fi; "
     "__pd_c=$__pd_c$'\\n'; __pd_p=${PS2@P}; done; builtin return 1; }; ";
 
 /// Keeps $?, $_ and PIPESTATUS of the user's last command where the record and the next command find them. One
@@ -101,7 +103,7 @@ QByteArray startLine(const QByteArray &terminal)
         + terminal
         + "; builtin set +o history; builtin history -c; builtin unset HISTFILE; builtin bind 'set enable-bracketed-paste off' 2>/dev/null; "
         + functions + "__pd_y=" + terminal + " __pd_u= __pd_s=0; "
-        + "{ builtin printf 'I%s\\0' \"$PWD\" >&0 && builtin read -r -N 1 -u 0 __pd_k; }\n";
+        + "builtin printf 'I%s\\0' \"$PWD\" >&0; " PADDOCK_WAIT "\n";
 }
 
 QByteArray commandLine(const ShellLine &line, const QByteArray &terminal)

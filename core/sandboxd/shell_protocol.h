@@ -12,15 +12,15 @@
 //
 // The channel is a socket that is bash's descriptor 0 while it reads commands; commands themselves run with the terminal
 // as descriptor 0, and bash keeps the channel close-on-exec meanwhile, so that no program ever sees it. The server sends
-// one line per command; the shell answers with records and waits for one byte after each, which gives the server the time
+// one line per command; the shell answers with records and waits for an empty line after each, which gives the server the time
 // to read the terminal dry: output belongs to a command exactly, without any mark in the stream and without looking for
 // a prompt.
 namespace paddock::sandboxd {
 
-/// One byte that lets the shell go on. Harmless when an interrupt leaves it unread: an empty line.
-inline constexpr char channelGo = '\n';
-/// Answer to a typed line that is not a whole command yet.
-inline constexpr char channelMore = '\t';
+/// Lets the shell go on. Harmless when an interrupt leaves it unread: an empty line.
+inline constexpr const char *channelGo = "\n";
+/// Answer to a typed line that is not a whole command yet; a comment when it is left unread.
+inline constexpr const char *channelMore = "#m\n";
 
 /// State of the user's shell that the next command must find unchanged.
 struct ShellState {

@@ -285,10 +285,16 @@ void ShellSession::onFinished(const ShellRecord &record)
         return;
     }
     m_shell->drain();
+    m_probe = 0; // answered, or dropped by the shell, or answered later and then of no interest
     m_abortWatch.stop();
     m_editorTimer.stop();
     if (editorLeft || m_command->typed)
         m_shell->setEcho(false);
+    if (mine && (record.sequence > m_command->sequence || m_command->killed || m_command->hardLimitHit)) {
+        // An interrupt in the middle of starting a job makes bash forget the job, and wait for it in the next command.
+        m_shell->killForeground();
+        appendToRing("\r\x1b[K"); // the prompt that the interrupt has brought is followed by another
+    }
     m_promptFrom = m_ring.end();
     m_shell->go();
     if (editorLeft) {

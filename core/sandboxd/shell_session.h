@@ -146,6 +146,7 @@ private:
     ShellState m_userState;
     std::uint64_t m_nextSequence = 1;
     std::uint64_t m_probe = 0; ///< sequence of the probe not answered yet
+    bool m_probeSeenWaiting = false;
     QString m_directory;
     bool m_usedByRest = false;
     wire::Timestamp m_createdAt;

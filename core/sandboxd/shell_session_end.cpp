@@ -156,8 +156,13 @@ void ShellSession::watchForAbort(Clock::duration first)
     m_abortWatch.start(first, [this] {
         if (!commandActive() && m_state != State::Editing)
             return;
-        if (m_probe == 0 && m_shell->shellInFront() && stdinIsSocket(m_shell->pid()))
+        if (m_shell->shellInFront() && stdinIsSocket(m_shell->pid())) {
+            // Still no answer to the last one: an interrupt took that line away as well.
+            if (m_probe != 0 && m_probeSeenWaiting)
+                m_probe = 0;
+            m_probeSeenWaiting = m_probe != 0;
             sendProbe();
+        }
         watchForAbort(abortLook);
     });
 }

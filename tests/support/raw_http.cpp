@@ -75,6 +75,12 @@ bool RawHttp::fill(Clock::time_point deadline)
     return true;
 }
 
+bool RawHttp::hasInput() const
+{
+    pollfd entry{m_fd, POLLIN, 0};
+    return !m_buffer.isEmpty() || (m_fd >= 0 && ::poll(&entry, 1, 0) > 0);
+}
+
 RawReply RawHttp::readHead()
 {
     RawReply reply;

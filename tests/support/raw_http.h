@@ -45,6 +45,8 @@ public:
     RawReply readHead();
     /// The next raw bytes; empty at the end or when the limit passed.
     QByteArray readSome(std::chrono::milliseconds limit);
+    /// Whether something can be read now.
+    bool hasInput() const;
     void setTimeout(std::chrono::milliseconds limit) { m_limit = limit; }
     /// Takes the chunk framing off what readSome gave; keeps what is incomplete.
     static QByteArray takeChunks(QByteArray &raw, bool *ended = nullptr);
