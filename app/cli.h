@@ -2,7 +2,12 @@
 // SPDX-FileCopyrightText: The Paddock authors
 #pragma once
 
+#include "core/base/error.h"
+
+#include <QCommandLineParser>
 #include <QStringList>
+
+#include <optional>
 
 namespace paddock::cli {
 
@@ -17,8 +22,25 @@ int scenario(const QStringList &arguments);
 int sandbox(const QStringList &arguments);
 int doctor(const QStringList &arguments);
 
+/// What the person named or configured wrongly is usage; what the machine or the stored data refuses is a failure.
+int exitCodeOf(const Error &error);
+
 /// Writes a line to standard error / standard output (UTF-8).
 void say(const QString &line);
 void print(const QString &line);
+/// Why standard output took no more lines; empty while it works, and when a reader just went away (`| head`).
+QString outputProblem();
+
+/// What the help of a subcommand needs besides its options.
+struct CommandForm {
+    QString command;              ///< "paddock run"
+    int fewestArguments = 0;      ///< besides options
+    int mostArguments = 0;
+    QString examples;             ///< lines, indented by two
+    QList<QCommandLineOption> options;
+};
+/// Parses the arguments of a subcommand. Nothing: go on. Else the exit code: the help was asked for and is printed, or
+/// the complaint is said, with the nearest option where one is near.
+std::optional<int> parseOptions(QCommandLineParser &parser, const CommandForm &form, const QStringList &arguments);
 
 } // namespace paddock::cli

@@ -3,26 +3,18 @@
 #include "app/cli.h"
 #include "core/run/doctor.h"
 
-#include <QCommandLineParser>
-
 namespace paddock::cli {
 
 int doctor(const QStringList &arguments)
 {
     QCommandLineParser parser;
     parser.setApplicationDescription(QStringLiteral("Checks what Paddock needs on this machine and says what to do."));
-    const QCommandLineOption help = parser.addHelpOption();
     const QCommandLineOption config({QStringLiteral("c"), QStringLiteral("config")}, QStringLiteral("Configuration file."), QStringLiteral("FILE"));
     const QCommandLineOption dataDir(QStringLiteral("data-dir"), QStringLiteral("Where journal and threads are kept."), QStringLiteral("DIR"));
-    parser.addOptions({config, dataDir});
-    if (!parser.parse(QStringList{QStringLiteral("paddock doctor")} + arguments)) {
-        say(QStringLiteral("paddock doctor: ") + parser.errorText());
-        return Usage;
-    }
-    if (parser.isSet(help)) {
-        print(parser.helpText());
-        return Done;
-    }
+    const CommandForm form{QStringLiteral("paddock doctor"), 0, 0, QStringLiteral("  paddock doctor\n  paddock doctor --config ./config.yaml"),
+                           {config, dataDir}};
+    if (const auto over = parseOptions(parser, form, arguments))
+        return *over;
     bool bad = false;
     for (const DoctorFinding &finding : examineMachine(parser.value(config), parser.value(dataDir))) {
         static const QString marks[] = {QStringLiteral("good"), QStringLiteral("note"), QStringLiteral("BAD ")};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Paddock authors
 #include "app/cli.h"
+#include "core/base/nearest.h"
 #include "core/run/scenarios.h"
 
 namespace paddock::cli {
@@ -14,7 +15,8 @@ Usage:
   paddock scenario show NAME       print one, as a start for your own
   paddock scenario check FILE…     check files; every complaint names file, line and column
 
-Run one with: paddock run --scenario NAME|FILE [--workspace DIR])";
+Run one with: paddock run --scenario NAME|FILE [--workspace DIR]
+Exit codes: 0 done (every file is good), 1 failed (one is not), 2 wrong usage.)";
 
 int list()
 {
@@ -46,7 +48,17 @@ int check(const QStringList &files)
 int scenario(const QStringList &arguments)
 {
     const QString verb = arguments.value(0);
-    if (verb == u"list")
+    for (const QString &argument : arguments) {
+        if (argument == u"--help" || argument == u"-h") {
+            print(QString::fromUtf8(help));
+            return Done;
+        }
+        if (argument.startsWith(QLatin1Char('-'))) {
+            say(QStringLiteral("paddock scenario: there is no option %1. Try: paddock scenario --help").arg(argument));
+            return Usage;
+        }
+    }
+    if (verb == u"list" && arguments.size() == 1)
         return list();
     if (verb == u"check")
         return check(arguments.mid(1));
@@ -59,9 +71,14 @@ int scenario(const QStringList &arguments)
         print(QString::fromUtf8(*text).trimmed());
         return Done;
     }
-    const bool asked = verb == u"--help" || verb == u"-h";
-    (asked ? print : say)(QString::fromUtf8(help));
-    return asked ? Done : Usage;
+    if (verb.isEmpty()) {
+        say(QString::fromUtf8(help));
+        return Usage;
+    }
+    const QString near = nearestWord(verb, {QStringLiteral("list"), QStringLiteral("show"), QStringLiteral("check")});
+    say(QStringLiteral("paddock scenario: '%1' is not list, show NAME or check FILE%2 Try: paddock scenario --help")
+            .arg(verb, near.isEmpty() ? QStringLiteral(".") : QStringLiteral("; did you mean %1?").arg(near)));
+    return Usage;
 }
 
 } // namespace paddock::cli

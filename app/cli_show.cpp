@@ -4,8 +4,8 @@
 #include "app/progress_printer.h"
 #include "core/run/run_service.h"
 
-#include <QCommandLineParser>
 #include <QCoreApplication>
+#include <QFileInfo>
 
 #include <unistd.h>
 
@@ -36,16 +36,18 @@ void printRun(RunService &service, const RunId &run)
 {
     auto printer = std::make_shared<ProgressPrinter>(false);
     auto answer = std::make_shared<QString>();
-    service.load(run, [printer, answer](std::vector<std::shared_ptr<const Event>> events, bool last) {
+    auto known = std::make_shared<bool>(false);
+    service.load(run, [printer, answer, known](std::vector<std::shared_ptr<const Event>> events, bool last) {
         for (const auto &event : events) {
             printer->show(*event);
+            *known = *known || std::holds_alternative<RunStarted>(event->body);
             if (const auto *finished = std::get_if<RunFinished>(&event->body))
                 *answer = finished->answer;
         }
         if (last) {
             if (!answer->isEmpty())
                 print(*answer);
-            QCoreApplication::quit();
+            QCoreApplication::exit(*known ? Done : Failed); // the printer has told why nothing could be read
         }
     });
 }
@@ -53,10 +55,14 @@ void printRun(RunService &service, const RunId &run)
 /// The service of commands that only look: opened read-only; `use` is called once it is open.
 int withReader(const QString &dataDir, const std::function<int(RunService &)> &use)
 {
+    if (!dataDir.isEmpty() && !QFileInfo(dataDir).isDir()) {
+        say(QStringLiteral("paddock: there is no data folder %1").arg(dataDir));
+        return Usage;
+    }
     auto service = RunService::open({.configPath = {}, .dataDir = dataDir, .maxRunning = {}, .readOnly = true});
     if (!service) {
         say(QStringLiteral("paddock: ") + service.error().fullMessage());
-        return Failed;
+        return exitCodeOf(service.error());
     }
     return use(**service);
 }
@@ -69,27 +75,25 @@ int show(const QStringList &arguments)
     parser.setApplicationDescription(QStringLiteral(
         "Lists the runs in the journal, newest first; with RUN tells what happened in it.\n"
         "RUN is an id, the beginning of one, or \"last\"."));
-    const QCommandLineOption help = parser.addHelpOption();
     const QCommandLineOption dataDir(QStringLiteral("data-dir"), QStringLiteral("Where journal and threads are kept."), QStringLiteral("DIR"));
-    parser.addOption(dataDir);
     parser.addPositionalArgument(QStringLiteral("run"), QStringLiteral("Which run."), QStringLiteral("[RUN]"));
-    if (!parser.parse(QStringList{QStringLiteral("paddock show")} + arguments) || parser.positionalArguments().size() > 1) {
-        say(QStringLiteral("paddock show: %1. Try: paddock show --help").arg(parser.errorText()));
-        return Usage;
-    }
-    if (parser.isSet(help)) {
-        print(parser.helpText());
-        return Done;
-    }
+    const CommandForm form{QStringLiteral("paddock show"), 0, 1, QStringLiteral("  paddock show\n  paddock show last"), {dataDir}};
+    if (const auto over = parseOptions(parser, form, arguments))
+        return *over;
     return withReader(parser.value(dataDir), [&](RunService &service) {
         if (parser.positionalArguments().isEmpty()) {
+            // The list itself cannot say why it is empty: a journal that cannot be read must not look like none.
+            if (const auto newest = service.resolve(QStringLiteral("last")); !newest && newest.error().code != ErrorCode::NotFound) {
+                say(QStringLiteral("paddock: ") + newest.error().fullMessage());
+                return exitCodeOf(newest.error());
+            }
             printList(service);
             return QCoreApplication::exec();
         }
         const auto run = service.resolve(parser.positionalArguments().constFirst());
         if (!run) {
             say(QStringLiteral("paddock: ") + run.error().fullMessage());
-            return int(Usage);
+            return exitCodeOf(run.error());
         }
         printRun(service, *run);
         return QCoreApplication::exec();
@@ -102,33 +106,36 @@ int exportRun(const QStringList &arguments)
     parser.setApplicationDescription(QStringLiteral(
         "Writes one run of the journal to a file or to standard output.\n"
         "jsonl: one event a line, stable, complete. markdown: the conversation. otlp: the spans as OTLP/JSON."));
-    const QCommandLineOption help = parser.addHelpOption();
     const QCommandLineOption format({QStringLiteral("f"), QStringLiteral("format")}, QStringLiteral("jsonl, markdown or otlp."), QStringLiteral("FORMAT"), QStringLiteral("jsonl"));
     const QCommandLineOption output({QStringLiteral("o"), QStringLiteral("output")}, QStringLiteral("File to write; default: standard output."), QStringLiteral("FILE"));
     const QCommandLineOption dataDir(QStringLiteral("data-dir"), QStringLiteral("Where journal and threads are kept."), QStringLiteral("DIR"));
-    parser.addOptions({format, output, dataDir});
     parser.addPositionalArgument(QStringLiteral("run"), QStringLiteral("Id, beginning of one, or \"last\"."), QStringLiteral("RUN"));
-    if (!parser.parse(QStringList{QStringLiteral("paddock export")} + arguments)) {
-        say(QStringLiteral("paddock export: %1. Try: paddock export --help").arg(parser.errorText()));
+    const CommandForm form{QStringLiteral("paddock export"), 0, 1,
+                           QStringLiteral("  paddock export last > run.jsonl\n  paddock export last --format markdown --output run.md"),
+                           {format, output, dataDir}};
+    if (const auto over = parseOptions(parser, form, arguments))
+        return *over;
+    if (parser.positionalArguments().isEmpty()) {
+        say(QStringLiteral("paddock export: name one run; paddock show lists them. Try: paddock export --help"));
         return Usage;
     }
-    if (parser.isSet(help)) {
-        print(parser.helpText());
-        return Done;
+    static const QStringList formats{QStringLiteral("jsonl"), QStringLiteral("markdown"), QStringLiteral("otlp")};
+    if (!formats.contains(parser.value(format))) {
+        say(QStringLiteral("paddock export: the format '%1' is not known; choose jsonl, markdown or otlp").arg(parser.value(format)));
+        return Usage;
     }
-    if (parser.positionalArguments().size() != 1) {
-        say(QStringLiteral("paddock export: name one run. Try: paddock show"));
+    if (parser.isSet(output) && parser.value(output).isEmpty()) {
+        say(QStringLiteral("paddock export: --output is empty; name a file"));
         return Usage;
     }
     return withReader(parser.value(dataDir), [&](RunService &service) {
         const auto run = service.resolve(parser.positionalArguments().constFirst());
         if (!run) {
             say(QStringLiteral("paddock: ") + run.error().fullMessage());
-            return int(Usage);
+            return exitCodeOf(run.error());
         }
-        const QString path = parser.isSet(output) ? parser.value(output) : QStringLiteral("/dev/stdout");
         int exit = Done;
-        service.exportRun(*run, parser.value(format), path, [&exit](const QString &problem) {
+        service.exportRun(*run, parser.value(format), parser.value(output), [&exit](const QString &problem) {
             if (!problem.isEmpty()) {
                 say(QStringLiteral("paddock: ") + problem);
                 exit = Failed;

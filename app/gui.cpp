@@ -62,9 +62,15 @@ void addOptions(QCommandLineParser &parser)
 
 int runGui(int &argc, char **argv, const GuiOptions &options)
 {
-    if (!options.screenshot.isEmpty() && qEnvironmentVariableIsEmpty("DISPLAY") && qEnvironmentVariableIsEmpty("WAYLAND_DISPLAY")
-        && qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM"))
+    if (qEnvironmentVariableIsEmpty("DISPLAY") && qEnvironmentVariableIsEmpty("WAYLAND_DISPLAY")
+        && qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM")) {
+        if (options.screenshot.isEmpty()) { // Qt would abort
+            cli::say(QStringLiteral("paddock: there is no display for the window (DISPLAY and WAYLAND_DISPLAY are not set). "
+                                    "Without one: paddock run TASK, paddock show RUN; see paddock --help"));
+            return cli::Failed;
+        }
         qputenv("QT_QPA_PLATFORM", "offscreen"); // a picture needs no display
+    }
     QApplication app(argc, argv);
     QApplication::setApplicationDisplayName(QStringLiteral("Paddock"));
     QApplication::setWindowIcon(QIcon::fromTheme(QStringLiteral("paddock"), QIcon::fromTheme(QStringLiteral("utilities-terminal"))));

@@ -4,12 +4,17 @@
 #ifdef PADDOCK_GUI
 #include "app/gui.h"
 #endif
+#include "core/base/nearest.h"
 
 #include <QCoreApplication>
 #include <QHash>
 #include <QLoggingCategory>
+#include <QStringConverter>
 
+#include <cerrno>
+#include <fcntl.h>
 #include <functional>
+#include <optional>
 
 using namespace paddock;
 
@@ -33,16 +38,48 @@ Every command explains itself with --help.
 Exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 130 cancelled.
 )";
 
+/// A closed standard stream would hand its number to the next file or socket, and our lines would be written into that.
+void openStandardStreams()
+{
+    for (int fd = 0; fd < 3; ++fd) {
+        if (::fcntl(fd, F_GETFD) == -1 && errno == EBADF)
+            (void)::open("/dev/null", fd == 0 ? O_RDONLY : O_WRONLY); // takes the lowest free number, which is this one
+    }
+}
+
+/// Qt's strings cannot carry bytes that are not UTF-8: such a name would be looked for under another one.
+std::optional<QString> notUtf8(const char *argument)
+{
+    QStringDecoder decoder(QStringDecoder::Utf8, QStringConverter::Flag::Stateless);
+    const QString text = decoder.decode(QByteArrayView(argument));
+    if (!decoder.hasError())
+        return std::nullopt;
+    QString shown;
+    for (const char c : QByteArrayView(argument)) {
+        const auto byte = static_cast<unsigned char>(c);
+        shown += byte >= 0x20 && byte < 0x7f ? QString(QLatin1Char(c)) : QStringLiteral("\\x%1").arg(uint(byte), 2, 16, QLatin1Char('0'));
+    }
+    return shown;
+}
+
 } // namespace
 
 int main(int argc, char **argv)
 {
+    openStandardStreams();
     QCoreApplication::setApplicationName(QStringLiteral("paddock"));
     QCoreApplication::setOrganizationName(QStringLiteral("paddock"));
     QCoreApplication::setApplicationVersion(QStringLiteral(PADDOCK_VERSION));
     QStringList arguments;
     for (int i = 1; i < argc; ++i)
         arguments.append(QString::fromLocal8Bit(argv[i]));
+    for (int i = 1; i < argc; ++i) {
+        if (const auto shown = notUtf8(argv[i])) {
+            cli::say(QStringLiteral("paddock: the argument %1 is not UTF-8 text, so Paddock cannot use a file or folder of that name; rename it")
+                         .arg(*shown));
+            return cli::Usage;
+        }
+    }
 
     static const QHash<QString, int (*)(const QStringList &)> commands = {
         {QStringLiteral("run"), cli::run},           {QStringLiteral("show"), cli::show},
@@ -63,7 +100,9 @@ int main(int argc, char **argv)
         return (*command)(arguments.mid(1));
     }
     if (!first.isEmpty() && !first.startsWith(QLatin1Char('-'))) {
-        cli::say(QStringLiteral("paddock: there is no command '%1'. Try: paddock --help").arg(first));
+        const QString near = nearestWord(first, commands.keys());
+        cli::say(QStringLiteral("paddock: there is no command '%1'%2 Try: paddock --help")
+                     .arg(first, near.isEmpty() ? QStringLiteral(".") : QStringLiteral("; did you mean %1?").arg(near)));
         return cli::Usage;
     }
 #ifdef PADDOCK_GUI

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Paddock authors
-// paddock-sandboxd: the AIO-compatible server that runs inside a sandbox. Options, the listening socket, signals.
+// paddock-sandboxd: the AIO-compatible server that runs inside a sandbox. Options, the listening socket, signals. And, from
+// outside, the guard of a sandbox: one program to find, and both are small.
 
+#include "core/sandboxd/guard.h"
 #include "core/sandboxd/sandbox_server.h"
 
 #include <QByteArray>
@@ -34,6 +36,7 @@ constexpr qint64 maxKeyBytes = 4096;
 
 constexpr const char *usage =
     "Usage: paddock-sandboxd --listen unix:PATH|127.0.0.1:PORT|fd:N [options]\n"
+    "       paddock-sandboxd guard --parent-fd N -- COMMAND...   (see core/sandboxd/guard.h)\n"
     "  --workspace DIR          where sessions start (default: the current directory)\n"
     "  --home DIR               HOME of sessions (default: $HOME)\n"
     "  --max-shell-sessions N   default $MAX_SHELL_SESSIONS or 64\n"
@@ -242,6 +245,8 @@ void watchSignals(Reactor &reactor, UniqueFd &signals, const std::function<void(
 int main(int argc, char **argv)
 {
     occupyStandardDescriptors();
+    if (argc > 1 && std::strcmp(argv[1], "guard") == 0)
+        std::_Exit(runGuard(argv + 2)); // nothing of the server was set up
     Arguments arguments = parse(argc, argv);
     ::unsetenv("PADDOCK_SANDBOX_API_KEY");
     ::signal(SIGPIPE, SIG_IGN);

@@ -43,6 +43,12 @@ void ProgressPrinter::line(const Event &event, const QString &text)
     cli::say(QStringLiteral("%1  %2").arg(seconds, 7, 'f', 2).arg(text));
 }
 
+void ProgressPrinter::note(const QString &text)
+{
+    if (!m_quiet)
+        cli::say(QStringLiteral("paddock: ") + text);
+}
+
 void ProgressPrinter::agents(const Event &event)
 {
     if (const auto *e = std::get_if<RunStarted>(&event.body)) {
@@ -54,10 +60,14 @@ void ProgressPrinter::agents(const Event &event)
             m_labels.insert(event.agent.value(), oneLine(e->description));
         line(event, QStringLiteral("%1 started").arg(agentLabel(event.agent)));
     } else if (const auto *e = std::get_if<AgentFinished>(&event.body)) {
-        QString text = QStringLiteral("%1 %2 after %3 turns").arg(agentLabel(event.agent), e->status).arg(e->turns);
+        QString text = QStringLiteral("%1 %2 after %3 %4").arg(agentLabel(event.agent), e->status).arg(e->turns)
+                           .arg(e->turns == 1 ? QStringLiteral("turn") : QStringLiteral("turns"));
         if (e->error)
             text += QStringLiteral(": ") + oneLine(*e->error);
         line(event, text);
+    } else if (const auto *e = std::get_if<LogRecorded>(&event.body)) {
+        if (e->level == u"warning" || e->level == u"error")
+            line(event, QStringLiteral("%1: %2").arg(e->level, e->text));
     } else if (const auto *e = std::get_if<RunFinished>(&event.body)) {
         QString text = QStringLiteral("run %1 %2, %3 tokens").arg(event.run.value(), e->status).arg(e->usage.total);
         if (e->error)

@@ -14,6 +14,8 @@ class ProgressPrinter
 public:
     explicit ProgressPrinter(bool quiet) : m_quiet(quiet) {}
     void show(const Event &event);
+    /// A line that belongs to no event.
+    void note(const QString &text);
 
 private:
     void line(const Event &event, const QString &text);

@@ -11,6 +11,8 @@
 
 #include <QApplication>
 
+#include <cstdlib>
+
 namespace paddock {
 
 namespace {
@@ -22,13 +24,15 @@ constexpr int emptyMs = 1500; ///< nobody asked for a run: what stands there aft
 SpanIndex mostTelling(const TraceLanes &trace)
 {
     SpanIndex best = noSpan;
+    qint64 most = -1;
     for (SpanIndex span = 0; span < trace.size(); ++span) {
         const bool changedHook = trace.kind(span) == SpanKind::Hook && (trace.flags(span) & SpanChanged) && trace.opened(span);
         const auto *hook = changedHook ? std::get_if<MiddlewareSpan>(&trace.opened(span)->body) : nullptr;
-        if (hook && hook->edited > 0)
-            return span;
-        if (best == noSpan || (hook && !hook->changes.empty()))
+        const qint64 weight = hook ? (hook->changes.empty() ? 0 : 1 + std::abs(hook->tokens)) : -1;
+        if (best == noSpan || weight > most) {
             best = span;
+            most = weight;
+        }
     }
     return best;
 }

@@ -68,7 +68,7 @@ void StatusStrip::refresh()
     m_sandbox->setVisible(sandboxed);
     if (sandboxed) {
         const SandboxLane &sandbox = run->leases().sandboxes().back();
-        m_sandbox->setText(tr("%1 sandbox %2").arg(sandbox.backend, shortSandbox(sandbox)));
+        m_sandbox->setText(tr("sandbox %1").arg(shortSandbox(sandbox)));
         m_sandbox->setToolTip(leaseSentence(sandbox));
     }
 }

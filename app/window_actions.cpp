@@ -15,10 +15,11 @@
 #include <QCoreApplication>
 #include <QMenu>
 #include <QMenuBar>
+#include <QPushButton>
 #include <QToolBar>
-#include <QToolButton>
 
 #include <functional>
+#include <string_view>
 
 namespace paddock {
 
@@ -45,7 +46,8 @@ struct Menu {
     QAction *toggle(const char *id, const QString &text, const QKeySequence &key, const QString &tip, bool on,
                     std::function<void(bool)> run) const
     {
-        QAction *action = window.registry()->add({QString::fromLatin1(id), text, {}, key, context, tip}, std::move(run));
+        const QString icon = id == std::string_view("view.follow") ? QStringLiteral("glyph:follow") : QString();
+        QAction *action = window.registry()->add({QString::fromLatin1(id), text, icon, key, context, tip}, std::move(run));
         action->setChecked(on);
         menu->addAction(action);
         return action;
@@ -62,14 +64,14 @@ Menu menuOf(MainWindow &window, const QString &title)
 void addRunMenu(MainWindow &window)
 {
     const Menu run = menuOf(window, Words::tr("&Run"));
-    run.add("run.new", Words::tr("&New run…"), QKeySequence::New, "media-playback-start", Words::tr("Choose a task or a scenario, a folder and a sandbox."),
+    run.add("run.new", Words::tr("&New run…"), QKeySequence::New, "glyph:play", Words::tr("Choose a task or a scenario, a folder and a sandbox."),
             [&window] { window.askForRun(false); });
-    run.add("run.sample", Words::tr("Start the &sample run"), Qt::Key_F5, "media-playback-start", Words::tr("Three subagents survey a folder at once; the model is scripted."),
+    run.add("run.sample", Words::tr("Start the &sample run"), Qt::Key_F5, "glyph:play", Words::tr("Three subagents survey a folder at once; the model is scripted."),
             [&window] { window.startSample(); });
     run.add("run.openFolder", Words::tr("&Open a folder and ask…"), QKeySequence::Open, "folder-open", Words::tr("Choose a project and say what should be done."),
             [&window] { window.openFolder(); });
     run.menu->addSeparator();
-    run.add("run.cancel", Words::tr("&Cancel the run"), Qt::Key_F8, "media-playback-stop", Words::tr("Ends every agent of the run and releases its sandbox."),
+    run.add("run.cancel", Words::tr("&Cancel the run"), Qt::Key_F8, "glyph:stop", Words::tr("Ends every agent of the run and releases its sandbox."),
             [&window] { window.cancelRun(); });
     run.add("run.export", Words::tr("&Export the run…"), Qt::CTRL | Qt::Key_E, "document-export", Words::tr("Writes the events as JSONL, or the conversation as text."),
             [&window] { window.exportRun(); });
@@ -83,7 +85,7 @@ void addAgentMenu(MainWindow &window)
     agent.add("agent.next", Words::tr("&Next agent"), Qt::CTRL | Qt::Key_Period, "", {}, [&window] { window.nextAgent(1); });
     agent.add("agent.previous", Words::tr("&Previous agent"), Qt::CTRL | Qt::Key_Comma, "", {}, [&window] { window.nextAgent(-1); });
     agent.menu->addSeparator();
-    agent.add("agent.cancel", Words::tr("&Cancel this agent"), Qt::SHIFT | Qt::Key_F8, "process-stop", Words::tr("Ends the chosen subagent only; its lease is drained."),
+    agent.add("agent.cancel", Words::tr("&Cancel this agent"), Qt::SHIFT | Qt::Key_F8, "glyph:stop-one", Words::tr("Ends the chosen subagent only; its lease is drained."),
               [&window] { window.cancelAgent(); });
     agent.menu->addSeparator();
     ConversationView *talk = window.panels().conversation;
@@ -191,7 +193,12 @@ void addToolBar(MainWindow &window)
     auto *gap = new QWidget(bar);
     gap->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
     bar->addWidget(gap);
-    add("app.palette");
+    QAction *palette = window.registry()->find(QStringLiteral("app.palette"));
+    auto *search = new QPushButton(Words::tr("Search actions, agents, files   %1").arg(palette->shortcut().toString(QKeySequence::NativeText)), bar);
+    search->setToolTip(palette->toolTip());
+    search->setFocusPolicy(Qt::TabFocus);
+    QObject::connect(search, &QPushButton::clicked, palette, &QAction::trigger);
+    bar->addWidget(search);
     window.addToolBar(Qt::TopToolBarArea, bar);
     window.setContextMenuPolicy(Qt::NoContextMenu);
 }

@@ -26,7 +26,7 @@ namespace paddock {
 
 namespace {
 
-class Words
+class PanelWords
 {
     Q_DECLARE_TR_FUNCTIONS(WindowPanels)
 };
@@ -46,8 +46,8 @@ QString conversationRemark(const Selection &selection)
     const QString name = shortOwner(agent->id.value());
     const Micros now = selection.run()->facts().live ? Clock::system()->mono().count() : selection.run()->lastTime();
     return agent->description.isEmpty() || agent->id == leadAgent()
-        ? Words::tr("%1 · %2").arg(name, agentRemark(*agent, now))
-        : Words::tr("%1 · %2 · %3").arg(name, agent->description, agentRemark(*agent, now));
+        ? PanelWords::tr("%1 · %2").arg(name, agentRemark(*agent, now))
+        : PanelWords::tr("%1 · %2 · %3").arg(name, agent->description, agentRemark(*agent, now));
 }
 
 void connectCentre(const WindowPanels &panels, Selection *selection)
@@ -71,7 +71,7 @@ void connectCentre(const WindowPanels &panels, Selection *selection)
             return;
         for (const ShellEntry &shell : selection->run()->shells().shells()) {
             if (shell.agent == agent)
-                panels.shells->revealScope(shell.scope);
+                panels.shells->revealScope(shell.scope, false); // the keyboard stays where the person is
         }
     });
 }
@@ -92,9 +92,9 @@ WindowPanels WindowPanels::make(QMainWindow *window, RunService *service, StoreH
     panels.shells = new ShellPanel(service);
     panels.workspace = new WorkspacePanel(service);
     panels.centre = new TabbedPanel;
-    panels.centre->addPage(QStringLiteral("conversation"), Words::tr("Conversation"), panels.conversation);
-    panels.centre->addPage(QStringLiteral("trace"), Words::tr("Trace"), panels.trace, panels.trace->trailing());
-    panels.centre->addPage(QStringLiteral("messages"), Words::tr("Messages"), panels.messages, panels.messages->trailing());
+    panels.centre->addPage(QStringLiteral("conversation"), PanelWords::tr("Conversation"), panels.conversation);
+    panels.centre->addPage(QStringLiteral("trace"), PanelWords::tr("Trace"), panels.trace, panels.trace->trailing());
+    panels.centre->addPage(QStringLiteral("messages"), PanelWords::tr("Messages"), panels.messages, panels.messages->trailing());
     panels.centreStack = new QStackedWidget;
     panels.centreStack->addWidget(panels.centre);
 
@@ -104,15 +104,15 @@ WindowPanels WindowPanels::make(QMainWindow *window, RunService *service, StoreH
         panels.docks.insert(name, made);
         return made;
     };
-    showRemark(panels.runs, dock("runs", Words::tr("Runs"), panels.runs));
-    showRemark(panels.approvals, dock("approvals", Words::tr("Approvals"), panels.approvals));
-    PanelDock *centre = dock("centre", Words::tr("Activity"), panels.centreStack);
+    showRemark(panels.runs, dock("runs", PanelWords::tr("Runs"), panels.runs));
+    showRemark(panels.approvals, dock("approvals", PanelWords::tr("Approvals"), panels.approvals));
+    PanelDock *centre = dock("centre", PanelWords::tr("Activity"), panels.centreStack);
     centre->setTitleBarWidget(new QWidget(centre)); // its pages have a header of their own
     centre->setFeatures(QDockWidget::NoDockWidgetFeatures);
-    showRemark(panels.leases, dock("leases", Words::tr("Leases"), panels.leases));
-    showRemark(panels.inspector, dock("inspector", Words::tr("Inspector"), panels.inspector));
-    showRemark(panels.shells, dock("shells", Words::tr("Shells"), panels.shells));
-    showRemark(panels.workspace, dock("workspace", Words::tr("Workspace"), panels.workspace));
+    showRemark(panels.leases, dock("leases", PanelWords::tr("Leases"), panels.leases));
+    showRemark(panels.inspector, dock("inspector", PanelWords::tr("Inspector"), panels.inspector));
+    showRemark(panels.shells, dock("shells", PanelWords::tr("Shells"), panels.shells));
+    showRemark(panels.workspace, dock("workspace", PanelWords::tr("Workspace"), panels.workspace));
 
     connectCentre(panels, selection);
     const auto visible = [&](const char *id, auto *panel) {

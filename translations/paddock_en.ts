@@ -2,16 +2,6 @@
 <!DOCTYPE TS>
 <TS version="2.1" language="en_US" sourcelanguage="en">
 <context>
-    <name>ApprovalsPanel</name>
-    <message numerus="yes">
-        <source>%n waiting</source>
-        <translation>
-            <numerusform>%n waiting</numerusform>
-            <numerusform>%n waiting</numerusform>
-        </translation>
-    </message>
-</context>
-<context>
     <name>BlockWords</name>
     <message numerus="yes">
         <source>(%n more character(s) are not shown here.)</source>
@@ -25,36 +15,6 @@
         <translation>
             <numerusform>Thought, %n word</numerusform>
             <numerusform>Thought, %n words</numerusform>
-        </translation>
-    </message>
-</context>
-<context>
-    <name>DiffView</name>
-    <message numerus="yes">
-        <source>  … %n equal line(s)</source>
-        <translation>
-            <numerusform>  … %n equal line</numerusform>
-            <numerusform>  … %n equal lines</numerusform>
-        </translation>
-    </message>
-</context>
-<context>
-    <name>InspectorPanel</name>
-    <message numerus="yes">
-        <source>%n message(s)</source>
-        <translation>
-            <numerusform>%n message</numerusform>
-            <numerusform>%n messages</numerusform>
-        </translation>
-    </message>
-</context>
-<context>
-    <name>LaneView</name>
-    <message numerus="yes">
-        <source>%1 %2, %n span(s)</source>
-        <translation>
-            <numerusform>%1 %2, %n span</numerusform>
-            <numerusform>%1 %2, %n spans</numerusform>
         </translation>
     </message>
 </context>
@@ -76,26 +36,6 @@
     </message>
 </context>
 <context>
-    <name>MainWindow</name>
-    <message numerus="yes">
-        <source>Quitting cancels %n run(s). Commands are ended and sandboxes released first.</source>
-        <translation>
-            <numerusform>Quitting cancels %n run. Commands are ended and sandboxes released first.</numerusform>
-            <numerusform>Quitting cancels %n runs. Commands are ended and sandboxes released first.</numerusform>
-        </translation>
-    </message>
-</context>
-<context>
-    <name>MessagesPage</name>
-    <message numerus="yes">
-        <source>Turn %1 · %n message(s)</source>
-        <translation>
-            <numerusform>Turn %1 · %n message</numerusform>
-            <numerusform>Turn %1 · %n messages</numerusform>
-        </translation>
-    </message>
-</context>
-<context>
     <name>RunWords</name>
     <message numerus="yes">
         <source>done · %n turn(s)</source>
@@ -109,43 +49,6 @@
         <translation>
             <numerusform>%n file</numerusform>
             <numerusform>%n files</numerusform>
-        </translation>
-    </message>
-</context>
-<context>
-    <name>ShellPane</name>
-    <message numerus="yes">
-        <source>recovered %n time(s)</source>
-        <translation>
-            <numerusform>recovered %n time</numerusform>
-            <numerusform>recovered %n times</numerusform>
-        </translation>
-    </message>
-</context>
-<context>
-    <name>ShellPanel</name>
-    <message numerus="yes">
-        <source>%n shell(s)</source>
-        <translation>
-            <numerusform>%n shell</numerusform>
-            <numerusform>%n shells</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
-        <source> · %n running</source>
-        <translation>
-            <numerusform> · %n running</numerusform>
-            <numerusform> · %n running</numerusform>
-        </translation>
-    </message>
-</context>
-<context>
-    <name>StatusStrip</name>
-    <message numerus="yes">
-        <source>● %n agent(s) running</source>
-        <translation>
-            <numerusform>● %n agent running</numerusform>
-            <numerusform>● %n agents running</numerusform>
         </translation>
     </message>
 </context>
@@ -174,7 +77,104 @@
     </message>
 </context>
 <context>
-    <name>WorkspacePanel</name>
+    <name>paddock::ApprovalsPanel</name>
+    <message numerus="yes">
+        <source>%n waiting</source>
+        <translation>
+            <numerusform>%n waiting</numerusform>
+            <numerusform>%n waiting</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>paddock::DiffView</name>
+    <message numerus="yes">
+        <source>  … %n equal line(s)</source>
+        <translation>
+            <numerusform>  … %n equal line</numerusform>
+            <numerusform>  … %n equal lines</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>paddock::InspectorPanel</name>
+    <message numerus="yes">
+        <source>%n message(s)</source>
+        <translation>
+            <numerusform>%n message</numerusform>
+            <numerusform>%n messages</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>paddock::LaneView</name>
+    <message numerus="yes">
+        <source>%1 %2, %n span(s)</source>
+        <translation>
+            <numerusform>%1 %2, %n span</numerusform>
+            <numerusform>%1 %2, %n spans</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>paddock::MainWindow</name>
+    <message numerus="yes">
+        <source>Quitting cancels %n run(s). Commands are ended and sandboxes released first.</source>
+        <translation>
+            <numerusform>Quitting cancels %n run. Commands are ended and sandboxes released first.</numerusform>
+            <numerusform>Quitting cancels %n runs. Commands are ended and sandboxes released first.</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>paddock::MessagesPage</name>
+    <message numerus="yes">
+        <source>Turn %1 · %n message(s)</source>
+        <translation>
+            <numerusform>Turn %1 · %n message</numerusform>
+            <numerusform>Turn %1 · %n messages</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>paddock::ShellPane</name>
+    <message numerus="yes">
+        <source>recovered %n time(s)</source>
+        <translation>
+            <numerusform>recovered %n time</numerusform>
+            <numerusform>recovered %n times</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>paddock::ShellPanel</name>
+    <message numerus="yes">
+        <source>%n shell(s)</source>
+        <translation>
+            <numerusform>%n shell</numerusform>
+            <numerusform>%n shells</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source> · %n running</source>
+        <translation>
+            <numerusform> · %n running</numerusform>
+            <numerusform> · %n running</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>paddock::StatusStrip</name>
+    <message numerus="yes">
+        <source>● %n agent(s) running</source>
+        <translation>
+            <numerusform>● %n agent running</numerusform>
+            <numerusform>● %n agents running</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>paddock::WorkspacePanel</name>
     <message numerus="yes">
         <source>%n file(s) changed</source>
         <translation>

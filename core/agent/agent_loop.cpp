@@ -84,10 +84,14 @@ Task<Result<MessagePtr>> askModel(std::shared_ptr<ChatModel> model, ModelRequest
     }
 }
 
-void tellFailure(const EventSink &events, SpanId span, int turn, int attempt, const Error &error)
+void tellFailure(const ModelCall &call, const EventSink &events, SpanId span, int turn, int attempt, const Error &error)
 {
     const QString cls = stringOf(error.details, "cls", errorCodeName(error.code));
-    events.emitEvent(ModelFailed{turn, error.isCancelled() ? QStringLiteral("Cancelled") : cls, error.fullMessage(), attempt, std::nullopt},
+    std::optional<qint64> retryInMs;
+    if (const auto wait = call.retryIn && !error.isCancelled() ? call.retryIn(error) : std::nullopt)
+        retryInMs = wait->count();
+    events.emitEvent(ModelFailed{turn, error.isCancelled() ? QStringLiteral("Cancelled") : cls,
+                                 error.fullMessage(), attempt, retryInMs},
                      span);
 }
 
@@ -107,7 +111,7 @@ Task<Result<ModelResponse>> modelCore(InvocationPtr self, std::shared_ptr<int> a
         };
     Result<MessagePtr> reply = co_await askModel(self->spec.model, std::move(call.request), std::move(onDelta), call.stop);
     if (!reply) {
-        tellFailure(events, span, turn, attempt, reply.error());
+        tellFailure(call, events, span, turn, attempt, reply.error());
         co_return fail(reply.error());
     }
     MessagePtr message = std::move(*reply);
@@ -129,6 +133,7 @@ ModelCall modelCallOf(const Invocation &self)
 {
     ModelCall call;
     call.request.model = self.spec.modelName.isEmpty() ? self.spec.model->name() : self.spec.modelName;
+    call.request.provider = self.spec.model->provider();
     call.request.system = self.spec.systemPrompt;
     call.request.messages = self.state.messages;
     for (const ToolPtr &tool : self.spec.tools)

@@ -24,7 +24,7 @@ Json childValues(const Json &parent, const QString &subagentName, const QString 
 {
     Json child = Json::object();
     for (const char *key : {"thread_id", "user_id", "user_role", "oauth_provider", "oauth_id", "authz_attributes",
-                            "knowledge_scope", "extensions", "tool_groups", "request_trace_id"}) {
+                            "knowledge_scope", "__knowledge_scope_execution", "extensions", "tool_groups", "request_trace_id"}) {
         if (const Json &value = memberOf(parent, key); !value.is_null())
             child[key] = value;
     }

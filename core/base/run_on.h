@@ -3,8 +3,7 @@
 #pragma once
 
 #include "core/base/completion.h"
-
-#include <QThreadPool>
+#include "core/base/pool.h"
 
 #include <stdexcept>
 
@@ -72,7 +71,7 @@ Task<std::invoke_result_t<Fn>> runOnPool(Fn fn)
 {
     using T = std::invoke_result_t<Fn>;
     Completion<T> done;
-    QThreadPool::globalInstance()->start([fn = std::move(fn), done]() mutable {
+    runInPool([fn = std::move(fn), done]() mutable {
         try {
             if constexpr (std::is_void_v<T>) {
                 fn();

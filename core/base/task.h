@@ -17,6 +17,8 @@ namespace paddock {
 /// A coroutine. It starts at the call, on the caller's thread; dropping the handle detaches it and does not stop it.
 /// A task that nobody awaits belongs in a TaskScope. Arguments are taken by value; lambda coroutines capture nothing.
 /// Cancellation is a std::stop_token, by convention the last parameter.
+/// Trap: `co_return x` with an lvalue x of a type that converts to T moves out of x (QCoro 0.12, return_value(U &&)). Return a
+/// member, a map entry or anything else that must keep its value as a copy: `co_return T(x)`.
 template<typename T = void>
 using Task = QCoro::Task<T>;
 

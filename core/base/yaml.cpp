@@ -2,12 +2,15 @@
 // SPDX-FileCopyrightText: The Paddock authors
 #include "core/base/yaml.h"
 
+#include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
 #include <QRegularExpression>
 
+#include <algorithm>
 #include <optional>
 #include <set>
+#include <sstream>
 
 namespace paddock {
 
@@ -148,6 +151,39 @@ struct Converter {
     }
 };
 
+/// Counts documents. yaml-cpp's LoadAll makes documents without end, until the memory is gone, when something stays
+/// behind the first one that is no document (a stray "]"); so we look first, and stop at the second.
+class DocumentCount : public YAML::EventHandler
+{
+public:
+    /// Where the second document begins, if there is one. Throws what is wrong with the text before it.
+    std::optional<YAML::Mark> second(const std::string &text)
+    {
+        std::istringstream stream(text);
+        YAML::Parser parser(stream);
+        while (!m_second && parser.HandleNextDocument(*this)) { }
+        return m_second;
+    }
+
+    void OnDocumentStart(const YAML::Mark &mark) override
+    {
+        if (std::exchange(m_any, true))
+            m_second = mark;
+    }
+    void OnDocumentEnd() override {}
+    void OnNull(const YAML::Mark &, YAML::anchor_t) override {}
+    void OnAlias(const YAML::Mark &, YAML::anchor_t) override {}
+    void OnScalar(const YAML::Mark &, const std::string &, YAML::anchor_t, const std::string &) override {}
+    void OnSequenceStart(const YAML::Mark &, const std::string &, YAML::anchor_t, YAML::EmitterStyle::value) override {}
+    void OnSequenceEnd() override {}
+    void OnMapStart(const YAML::Mark &, const std::string &, YAML::anchor_t, YAML::EmitterStyle::value) override {}
+    void OnMapEnd() override {}
+
+private:
+    bool m_any = false;
+    std::optional<YAML::Mark> m_second;
+};
+
 } // namespace
 
 Result<YamlNode> parseYaml(const QByteArray &utf8, const QString &name, const YamlLimits &limits)
@@ -157,22 +193,24 @@ Result<YamlNode> parseYaml(const QByteArray &utf8, const QString &name, const Ya
                     QStringLiteral("%1: larger than %2 bytes").arg(name).arg(limits.maxBytes));
     try {
         // yaml-cpp stops at 500 levels by itself (DepthGuard), long before the stack ends; we then count ours.
-        const std::vector<YAML::Node> documents = YAML::LoadAll(utf8.toStdString());
-        if (documents.size() > 1)
-            return fail(ErrorCode::InvalidArgument,
-                        QStringLiteral("%1: holds %2 documents, expected one").arg(name).arg(documents.size()));
+        const std::string text = utf8.toStdString();
         Converter converter{limits, name, 0, {}};
-        YamlNode root = documents.empty() ? YamlNode{} : converter.convert(documents.front(), 0);
+        YamlNode root;
+        if (const auto second = DocumentCount().second(text))
+            converter.complain(*second, QStringLiteral("a second document, or something that belongs to nothing; expected one document"));
+        else
+            root = converter.convert(YAML::Load(text), 0);
         if (converter.error)
             return fail(*converter.error);
+        root.line = std::max(root.line, 1); // an empty document has no place of its own
+        root.column = std::max(root.column, 1);
         return root;
     } catch (const YAML::Exception &e) {
+        // Of a text in memory, yaml-cpp says "bad file" only when its DepthGuard stops.
+        const QString what = e.msg == YAML::ErrorMsg::BAD_FILE ? QStringLiteral("nested too deeply")
+                                                               : QStringLiteral("not valid YAML (%1)").arg(QString::fromStdString(e.msg));
         return fail(ErrorCode::InvalidArgument,
-                    QStringLiteral("%1:%2:%3: %4")
-                        .arg(name)
-                        .arg(e.mark.line + 1)
-                        .arg(e.mark.column + 1)
-                        .arg(QString::fromStdString(e.msg)),
+                    QStringLiteral("%1:%2:%3: %4").arg(name).arg(e.mark.line + 1).arg(e.mark.column + 1).arg(what),
                     Json{{"line", e.mark.line + 1}, {"column", e.mark.column + 1}});
     } catch (const std::exception &e) {
         return fail(ErrorCode::InvalidArgument, QStringLiteral("%1: %2").arg(name, QString::fromUtf8(e.what())));

@@ -13,6 +13,19 @@
 
 namespace paddock {
 
+/// The keys of `sandbox:` that only `use: container` looks at (sandbox.md §7.4 to §7.6).
+struct ContainerConfig {
+    QString runtime = QStringLiteral("auto"); ///< auto, docker, podman, container
+    QString image;                            ///< empty: the default of the backend
+    int port = 8080;                          ///< the first one to try
+    int replicas = 3;
+    QString prefix;        ///< empty: the default of the backend
+    int idleTimeout = 600; ///< seconds; 0: never
+    QString ownershipType = QStringLiteral("memory");
+    int renewalSeconds = 30;
+    int ttlMultiplier = 4;
+};
+
 /// `sandbox:` (sandbox.md §13). Only the keys that this version acts on; the rest is kept in Config::raw.
 struct SandboxConfig {
     QString use = QStringLiteral("embedded"); ///< embedded, local, container, provisioner, or an upstream class path
@@ -31,6 +44,7 @@ struct SandboxConfig {
         bool readOnly = false;
     };
     std::vector<Mount> mounts;
+    ContainerConfig container;
 };
 
 /// `subagent_runtime:` (runtime §1.4); start-up only.
@@ -74,6 +88,79 @@ struct ReadBeforeWriteConfig {
     qint64 elideMinChars = 0;
 };
 
+/// `llm_call:` (middleware-base §10)
+struct LlmCallConfig {
+    int maxConcurrentCalls = 0; ///< 0: no cap; start-up only
+    int retryMaxAttempts = 3;
+    int retryBaseDelayMs = 1000;
+    int retryCapDelayMs = 8000;
+    int burstRetryBaseDelayMs = 5000;
+};
+
+/// `circuit_breaker:` (middleware-base §10.5)
+struct CircuitBreakerConfig {
+    int failureThreshold = 5;
+    int recoveryTimeoutSeconds = 60;
+};
+
+/// `tool_output:` (middleware-base §4); sizes in characters
+struct ToolOutputConfig {
+    bool enabled = true;
+    qint64 externalizeMinChars = 12000; ///< 0: never
+    qint64 previewHeadChars = 2000;
+    qint64 previewTailChars = 1000;
+    qint64 fallbackMaxChars = 30000; ///< 0: never
+    qint64 fallbackHeadChars = 8000;
+    qint64 fallbackTailChars = 3000;
+    QString storageSubdir = QStringLiteral(".tool-results");
+    QStringList exemptTools = {QStringLiteral("read_file"), QStringLiteral("read_file_tool")};
+    QMap<QString, qint64> toolOverrides; ///< tool -> its own externalize_min_chars
+    bool elideSupersededWrites = true;
+    qint64 supersededWriteMinChars = 2000;
+    int keepRecentWrites = 1;
+};
+
+/// `tool_progress:` (middleware-base §15)
+struct ToolProgressConfig {
+    bool enabled = false;
+    int stagnationThreshold = 3;
+    int warnEscalationCount = 2;
+    bool injectAssessment = true;
+    double jaccardSimilarityThreshold = 0.8;
+    int minWordCountForSimilarity = 10;
+    QStringList exemptTools{QStringLiteral("ask_clarification"), QStringLiteral("write_todos"), QStringLiteral("present_files"),
+                            QStringLiteral("task")};
+    int maxTrackedThreads = 100;
+};
+
+/// `verification:` (middleware-base §11)
+struct VerificationConfig {
+    bool receiptsEnabled = true;
+    QString receiptsRenderMode = QStringLiteral("delegation_only"); ///< delegation_only, always; the lead's
+};
+
+/// `guardrails:` and `authorization:` (middleware-base §12); what the provider needs is checked where it is made.
+struct GateConfig {
+    bool enabled = false;
+    bool failClosed = true;
+    QString passport;                             ///< guardrails; null: none
+    QString defaultRole = QStringLiteral("user"); ///< authorization
+    QString providerUse;                          ///< empty: no provider
+    Json providerConfig;
+};
+
+/// `pii_redaction:` (middleware-base §6)
+struct PiiRedactionConfig {
+    bool enabled = false;
+    bool email = true;
+    bool apiKey = true;
+    bool creditCard = true;
+    bool phone = true;
+    bool nationalId = true;
+    QString tokenSecret; ///< not blank when enabled; never shown
+    bool failClosed = false;
+};
+
 /// One entry of `models:`; what a provider needs beyond the name stays in `settings`.
 struct ModelConfig {
     QString name;
@@ -92,6 +179,14 @@ struct Config {
     LoopDetectionConfig loopDetection;
     TokenBudgetConfig tokenBudget;
     ReadBeforeWriteConfig readBeforeWrite;
+    LlmCallConfig llmCall;
+    CircuitBreakerConfig circuitBreaker;
+    ToolProgressConfig toolProgress;
+    VerificationConfig verification;
+    GateConfig guardrails;
+    GateConfig authorization;
+    ToolOutputConfig toolOutput;
+    PiiRedactionConfig piiRedaction;
     std::vector<ModelConfig> models;
     int maxRecursionLimit = 1000;
     Json raw = Json::object(); ///< the file as it is, references resolved; never shown unmasked
@@ -115,5 +210,13 @@ Result<LoopDetectionConfig> loopDetectionFromJson(const Json &value);
 Result<TokenBudgetConfig> tokenBudgetFromJson(const Json &value);
 Result<SubagentRuntimeConfig> subagentRuntimeFromJson(const Json &value);
 Result<SubagentsConfig> subagentsFromJson(const Json &value);
+Result<LlmCallConfig> llmCallFromJson(const Json &value);
+Result<CircuitBreakerConfig> circuitBreakerFromJson(const Json &value);
+Result<ToolProgressConfig> toolProgressFromJson(const Json &value);
+Result<VerificationConfig> verificationFromJson(const Json &value);
+Result<GateConfig> guardrailsFromJson(const Json &value);
+Result<GateConfig> authorizationFromJson(const Json &value);
+Result<ToolOutputConfig> toolOutputFromJson(const Json &value);
+Result<PiiRedactionConfig> piiRedactionFromJson(const Json &value);
 
 } // namespace paddock

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Paddock authors
+#include "core/base/nearest.h"
 #include "core/base/text.h"
 #include "core/base/yaml.h"
 #include "core/config/config.h"
@@ -26,35 +27,9 @@ const QStringList &topLevelKeys()
     return keys;
 }
 
-int editDistance(const QString &a, const QString &b)
-{
-    std::vector<int> row(size_t(b.size()) + 1);
-    for (size_t j = 0; j < row.size(); ++j)
-        row[j] = int(j);
-    for (qsizetype i = 1; i <= a.size(); ++i) {
-        int diagonal = row[0];
-        row[0] = int(i);
-        for (qsizetype j = 1; j <= b.size(); ++j) {
-            const int keep = row[size_t(j)];
-            row[size_t(j)] = std::min({row[size_t(j)] + 1, row[size_t(j) - 1] + 1,
-                                       diagonal + (a.at(i - 1) == b.at(j - 1) ? 0 : 1)});
-            diagonal = keep;
-        }
-    }
-    return row.back();
-}
-
 QString suggestion(const QString &key, const QStringList &known)
 {
-    QString best;
-    int bestDistance = 4;
-    for (const QString &candidate : known) {
-        const int distance = editDistance(key, candidate);
-        if (distance < bestDistance) {
-            bestDistance = distance;
-            best = candidate;
-        }
-    }
+    const QString best = nearestWord(key, known);
     return best.isEmpty() ? QString() : QStringLiteral("; did you mean '%1'?").arg(best);
 }
 
@@ -141,8 +116,8 @@ struct Loader {
         } else if (!mounts.is_null()) {
             reader.complain("mounts", QStringLiteral("must be a list"));
         }
-        for (const char *key : {"image", "port", "replicas", "container_prefix", "idle_timeout", "thread_data_mounts", "ownership",
-                                "provisioner_url", "provisioner_api_key", "runtime", "audit"})
+        readContainerKeys(reader, c.container);
+        for (const char *key : {"thread_data_mounts", "provisioner_url", "provisioner_api_key", "audit"})
             reader.take(key);
         if (auto done = reader.finish(0); !done)
             return placed(done.error());
@@ -186,6 +161,22 @@ struct Loader {
         if (auto r = section("loop_detection", loopDetectionFromJson, config.loopDetection); !r)
             return fail(r.error());
         if (auto r = section("token_budget", tokenBudgetFromJson, config.tokenBudget); !r)
+            return fail(r.error());
+        if (auto r = section("llm_call", llmCallFromJson, config.llmCall); !r)
+            return fail(r.error());
+        if (auto r = section("circuit_breaker", circuitBreakerFromJson, config.circuitBreaker); !r)
+            return fail(r.error());
+        if (auto r = section("tool_output", toolOutputFromJson, config.toolOutput); !r)
+            return fail(r.error());
+        if (auto r = section("pii_redaction", piiRedactionFromJson, config.piiRedaction); !r)
+            return fail(r.error());
+        if (auto r = section("tool_progress", toolProgressFromJson, config.toolProgress); !r)
+            return fail(r.error());
+        if (auto r = section("verification", verificationFromJson, config.verification); !r)
+            return fail(r.error());
+        if (auto r = section("guardrails", guardrailsFromJson, config.guardrails); !r)
+            return fail(r.error());
+        if (auto r = section("authorization", authorizationFromJson, config.authorization); !r)
             return fail(r.error());
         if (auto r = readModels(memberOf(config.raw, "models")); !r)
             return fail(r.error());
@@ -284,7 +275,7 @@ Result<Config> loadConfig(const QString &path, const QMap<QString, QString> &env
         return fail(ErrorCode::NotFound, QStringLiteral("Cannot read the configuration %1: %2").arg(path, file.errorString()));
     const QByteArray bytes = file.read(maxConfigBytes + 1);
     if (bytes.size() > maxConfigBytes)
-        return fail(ErrorCode::ResourceExhausted, QStringLiteral("The configuration %1 is larger than 4 MiB").arg(path));
+        return fail(ErrorCode::InvalidArgument, QStringLiteral("The configuration %1 is larger than 4 MiB").arg(path));
     auto config = parseConfig(bytes, QFileInfo(path).fileName(), environment);
     if (config)
         config->path = path;

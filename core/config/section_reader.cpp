@@ -105,6 +105,27 @@ bool SectionReader::string(const char *key, QString &out)
     return true;
 }
 
+bool SectionReader::strings(const char *key, QStringList &out, const QString &what)
+{
+    const Json &list = take(key);
+    if (list.is_null())
+        return false;
+    QStringList read;
+    bool good = list.is_array();
+    if (good) {
+        for (const Json &entry : list) {
+            good = good && entry.is_string();
+            read.append(textOf(entry));
+        }
+    }
+    if (!good) {
+        complain(key, what);
+        return false;
+    }
+    out = read;
+    return true;
+}
+
 bool SectionReader::oneOf(const char *key, QString &out, std::initializer_list<QString> allowed)
 {
     QString value;

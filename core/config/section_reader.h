@@ -22,6 +22,8 @@ public:
     bool integer(const char *key, qint64 &out, qint64 min, qint64 max);
     bool number(const char *key, double &out, double min, double max);
     bool string(const char *key, QString &out);
+    /// A list of strings; anything else gets the complaint `what`.
+    bool strings(const char *key, QStringList &out, const QString &what);
     bool oneOf(const char *key, QString &out, std::initializer_list<QString> allowed);
     /// The raw member (null when absent), counted as read.
     const Json &take(const char *key);
@@ -45,5 +47,9 @@ private:
     QStringList m_known;
     std::optional<Error> m_error;
 };
+
+struct ContainerConfig;
+/// The keys of `sandbox:` about containers, which the caller's reader then counts as read.
+void readContainerKeys(SectionReader &reader, ContainerConfig &out);
 
 } // namespace paddock

@@ -7,6 +7,8 @@
 #include <QFileInfo>
 #include <QSaveFile>
 
+#include <unistd.h>
+
 namespace paddock {
 
 namespace {
@@ -64,6 +66,14 @@ Result<void> exportRun(JournalReader &reader, const RunId &run, const QString &f
     const Exporter exporter = exporterOf(format);
     if (!exporter)
         return fail(ErrorCode::InvalidArgument, QStringLiteral("The format '%1' is not known; choose jsonl, markdown or otlp.").arg(format));
+    if (path.isEmpty()) {
+        // The descriptor itself: opening it anew by a name would cut what stands before, and needs rights of its own.
+        const QString shown = QStringLiteral("standard output");
+        QFile out;
+        if (!out.open(STDOUT_FILENO, QIODevice::WriteOnly | QIODevice::Unbuffered))
+            return fail(ErrorCode::Io, QStringLiteral("%1 cannot be written: %2.").arg(shown, out.errorString()));
+        return exporter(reader, run, [&](const QByteArray &piece) { return writeTo(out, piece, shown); });
+    }
     const QFileInfo target(path);
     if (target.exists() && !target.isFile()) { // a pipe or a terminal
         QFile file(path);

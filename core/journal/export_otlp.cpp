@@ -6,6 +6,10 @@
 #include "core/journal/journal_export.h"
 
 #include <QHash>
+#include <QSet>
+
+#include <algorithm>
+#include <map>
 
 namespace paddock {
 
@@ -46,11 +50,15 @@ public:
         std::visit([&](const auto &body) { on(event, body); }, event.body);
         return std::exchange(m_result, {});
     }
-    /// What never ended is closed at the last event's time.
+    /// What never ended is closed at the last event's time; turns, which have no event of their own, get their spans.
     Result<void> end()
     {
         for (const QString &key : m_open.keys())
             close(key, m_last, {}, QStringLiteral("not ended"));
+        for (const auto &[id, turn] : m_parents) {
+            if (!m_written.contains(id) && turn.used)
+                write(Open{QStringLiteral("turn"), id, turn.agent, turn.start}, turn.end, {});
+        }
         if (!m_result)
             return m_result;
         return m_sink(QByteArrayLiteral("]}]}]}\n"));
@@ -66,17 +74,31 @@ private:
         Json attributes = Json::array();
     };
 
+    /// What is known of a span through those in it.
+    struct Parent {
+        QString agent; ///< id of the agent's span
+        Clock::Wall start = Clock::Wall::max();
+        Clock::Wall end = Clock::Wall::min();
+        bool used = false;
+    };
+
     QString derivedId(const QString &key) const { return sha256Hex(m_run.value() + QLatin1Char('/') + key).left(16); }
     QString idOf(const Event &event, const QString &key) const
     {
         return event.span ? QStringLiteral("%1").arg(event.span, 16, 16, QLatin1Char('0')) : derivedId(key);
     }
-    QString parentOf(const Event &event) const
+    QString agentOf(const Event &event) const
     {
-        if (event.parent)
-            return QStringLiteral("%1").arg(event.parent, 16, 16, QLatin1Char('0'));
         const auto agent = m_open.constFind(QStringLiteral("agent/") + event.agent.value());
         return agent == m_open.constEnd() ? derivedId(QStringLiteral("run")) : agent->id;
+    }
+    QString parentOf(const Event &event)
+    {
+        if (!event.parent)
+            return agentOf(event);
+        const QString id = QStringLiteral("%1").arg(event.parent, 16, 16, QLatin1Char('0'));
+        m_parents.try_emplace(id, Parent{agentOf(event)});
+        return id;
     }
 
     void open(const QString &key, Open span) { m_open.insert(key, std::move(span)); }
@@ -93,6 +115,12 @@ private:
     }
     void write(const Open &span, Clock::Wall end, const std::optional<QString> &error)
     {
+        m_written.insert(span.id);
+        if (const auto parent = m_parents.find(span.parent); parent != m_parents.end()) {
+            parent->second.start = std::min(parent->second.start, span.start);
+            parent->second.end = std::max(parent->second.end, end);
+            parent->second.used = true;
+        }
         Json json{{"traceId", toUtf8(m_trace)}, {"spanId", toUtf8(span.id)}};
         if (!span.parent.isEmpty())
             json["parentSpanId"] = toUtf8(span.parent);
@@ -208,6 +236,8 @@ private:
     const ExportSink &m_sink;
     QString m_trace;
     QHash<QString, Open> m_open;
+    QSet<QString> m_written;
+    std::map<QString, Parent> m_parents; ///< by span id
     Clock::Wall m_last{};
     bool m_first = true;
     Result<void> m_result;

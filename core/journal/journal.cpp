@@ -97,7 +97,8 @@ private:
     void abandonWaiters();
     void takeNewEvents();
     Result<void> commitHeld();
-    Result<void> commitGroup(qsizetype count, const QHash<QString, MessagePtr> &messages);
+    using KeptMessages = std::vector<std::pair<QString, MessagePtr>>; ///< by content hash
+    Result<void> commitGroup(qsizetype count, const KeptMessages &messages);
     Result<void> noteLosses();
     void runJobs();
     void settle(const Result<void> &result);
@@ -322,13 +323,14 @@ void Journal::Writer::takeNewEvents()
 
 Result<void> Journal::Writer::commitHeld()
 {
-    QHash<QString, MessagePtr> messages;
+    KeptMessages messages;
     {
-        // After draining: a message is kept before the event that names it, so it is here by now.
+        // After draining: a message is kept before the event that names it, so it is here by now. No implicit copy: the next
+        // keep() would copy all of it, and Qt does not order its write after our last read.
         const std::lock_guard lock(m_shared->mutex);
-        messages = m_shared->kept;
+        messages.assign(m_shared->kept.keyValueBegin(), m_shared->kept.keyValueEnd());
     }
-    if (m_held.empty() && messages.isEmpty() && m_losses.empty())
+    if (m_held.empty() && messages.empty() && m_losses.empty())
         return {};
     do {
         const qsizetype count = std::min<qsizetype>(mostPerCommit, qsizetype(m_held.size()));
@@ -337,16 +339,17 @@ Result<void> Journal::Writer::commitHeld()
             return committed;
         }
         m_held.erase(m_held.begin(), m_held.begin() + count);
-        if (!messages.isEmpty()) {
+        if (!messages.empty()) {
             const std::lock_guard lock(m_shared->mutex);
-            m_shared->kept.removeIf([&messages](const auto &entry) { return messages.contains(entry.key()); });
+            for (const auto &[hash, message] : messages)
+                m_shared->kept.remove(hash);
         }
         messages.clear();
     } while (!m_held.empty());
     return {};
 }
 
-Result<void> Journal::Writer::commitGroup(qsizetype count, const QHash<QString, MessagePtr> &messages)
+Result<void> Journal::Writer::commitGroup(qsizetype count, const KeptMessages &messages)
 {
     if (m_options.fault) {
         if (const int code = m_options.fault())
@@ -355,8 +358,8 @@ Result<void> Journal::Writer::commitGroup(qsizetype count, const QHash<QString, 
     auto transaction = Transaction::begin(m_database);
     if (!transaction)
         return fail(transaction.error());
-    for (auto it = messages.begin(); it != messages.end(); ++it) {
-        if (auto added = m_tables->addMessage(it.key(), **it); !added)
+    for (const auto &[hash, message] : messages) {
+        if (auto added = m_tables->addMessage(hash, *message); !added)
             return added;
     }
     for (qsizetype i = 0; i < count; ++i) {

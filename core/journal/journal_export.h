@@ -18,7 +18,8 @@ Result<void> exportMarkdown(JournalReader &reader, const RunId &run, const Expor
 /// The spans of the run as OTLP/JSON (one ExportTraceServiceRequest), with GenAI attribute names.
 Result<void> exportOtlp(JournalReader &reader, const RunId &run, const ExportSink &sink);
 
-/// "jsonl", "markdown" or "otlp" to a file (written beside and renamed; a device or pipe is written directly).
+/// "jsonl", "markdown" or "otlp" to a file (written beside and renamed; a device or pipe is written directly); an empty path
+/// is standard output as it stands.
 Result<void> exportRun(JournalReader &reader, const RunId &run, const QString &format, const QString &path);
 
 } // namespace paddock

@@ -259,4 +259,18 @@ Result<Seq> JournalReader::lastSeq()
     return Seq(last->value_or(0));
 }
 
+Result<void> JournalReader::check()
+{
+    auto rows = m_database.prepare("PRAGMA quick_check(1)");
+    if (!rows)
+        return fail(rows.error());
+    const auto row = rows->step();
+    if (!row)
+        return fail(row.error());
+    const QString says = *row ? rows->text(0) : QString();
+    if (says == u"ok")
+        return {};
+    return fail(ErrorCode::DataLoss, QStringLiteral("The journal in %1 is damaged: %2").arg(m_folder, says.section(u'\n', 0, 1).simplified()));
+}
+
 } // namespace paddock

@@ -61,6 +61,8 @@ public:
     Result<MessagePtr> message(const QString &hash);
     /// The largest number stored; 0 for an empty journal.
     Result<Seq> lastSeq();
+    /// Looks at every page of the file; DataLoss with the first fault that SQLite names. Takes time with the file's size.
+    Result<void> check();
 
 private:
     JournalReader(Database database, QString folder) : m_database(std::move(database)), m_folder(std::move(folder)) {}

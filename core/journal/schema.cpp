@@ -81,6 +81,19 @@ Result<qint64> pragma(Database &database, const char *sql)
     return value->value_or(0);
 }
 
+Result<void> checkOursOrEmpty(Database &database)
+{
+    const auto application = pragma(database, "PRAGMA application_id");
+    if (!application)
+        return fail(application.error());
+    const auto tables = pragma(database, "SELECT count(*) FROM sqlite_schema");
+    if (!tables)
+        return fail(tables.error());
+    if (*application != journalApplicationId && (*application != 0 || *tables != 0))
+        return fail(notAJournal(database.path()));
+    return {};
+}
+
 } // namespace
 
 std::span<const Migration> journalMigrations()
@@ -115,19 +128,13 @@ Result<void> checkHeader(const QString &path, int newest)
 Result<void> migrate(Database &database, std::span<const Migration> steps)
 {
     const int newest = steps.back().version;
-    const auto application = pragma(database, "PRAGMA application_id");
-    if (!application)
-        return fail(application.error());
-    const auto tables = pragma(database, "SELECT count(*) FROM sqlite_schema");
-    if (!tables)
-        return fail(tables.error());
-    if (*application != journalApplicationId && (*application != 0 || *tables != 0))
-        return fail(notAJournal(database.path()));
     for (const Migration &step : steps) {
         auto transaction = Transaction::begin(database);
         if (!transaction)
             return fail(transaction.error());
-        // Read inside the transaction: another process may migrate at the same moment.
+        // All is read inside the transaction: another process may make or migrate the journal at the same moment.
+        if (auto ours = checkOursOrEmpty(database); !ours)
+            return ours;
         const auto version = pragma(database, "PRAGMA user_version");
         if (!version)
             return fail(version.error());

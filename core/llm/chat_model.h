@@ -31,6 +31,7 @@ struct ModelRequest {
     Json toolChoice;
     Json settings = Json::object();
     ModelCaller caller;
+    QString provider; ///< who serves the model; circuit key together with its name
 };
 
 struct ModelDeltaPiece {

@@ -49,6 +49,8 @@ private:
 Result<std::shared_ptr<const Scenario>> Parser::parse(const YamlNode &root, const QString &file)
 {
     auto scenario = std::make_shared<Scenario>();
+    if (root.isNull())
+        m_read.complain(root, QStringLiteral("the file is empty; for a start of your own see: paddock scenario show survey"));
     // The version first: a file of another version may well have other keys.
     if (root.isMapping()) {
         if (const YamlNode *version = root.find(u"scenario")) {

@@ -3,6 +3,13 @@
 #pragma once
 
 #include "core/middleware/chain.h"
+#include "core/middleware/gate_options.h"
+#include "core/middleware/llm_circuit.h"
+#include "core/middleware/llm_failure.h"
+#include "core/middleware/output_budget.h"
+#include "core/middleware/pii_redactor.h"
+#include "core/middleware/progress_tracker.h"
+#include "core/middleware/receipt_ledger.h"
 
 #include <QString>
 
@@ -26,6 +33,15 @@ struct ChainOptions {
     int toolFreqWarn = 30;
     int toolFreqHardLimit = 50;
     QMap<QString, std::pair<int, int>> toolFreqOverrides;
+    LlmRetryOptions llmRetry;
+    LlmCircuitOptions llmCircuit;
+    int llmMaxConcurrentCalls = 0; ///< over the whole process; 0: no cap
+    ProgressOptions progress;     ///< used when toolProgress is on
+    OutputBudgetOptions outputBudget;
+    PiiOptions pii; ///< with piiRedaction
+    ReceiptRenderMode receiptRenderMode = ReceiptRenderMode::DelegationOnly; ///< of the lead; a subagent always renders
+    GuardrailGateOptions guardrailGate;         ///< used when guardrails is on
+    AuthorizationGateOptions authorizationGate; ///< used when authorization is on
     QString dateTimezone;         ///< IANA name; empty or invalid: local
 
     // Switches of the list; the seed calls these members optional.
@@ -53,6 +69,9 @@ struct ChainOptions {
 /// build_subagent_runtime_middlewares: the list of the seed, outermost first. Two builds never share state.
 std::vector<MiddlewarePtr> buildSubagentMiddlewares(const ChainOptions &options);
 std::vector<MiddlewarePtr> buildLeadMiddlewares(const ChainOptions &options);
+
+/// The options with the providers of the wanted gates, for the two lists above; the two chains below do it themselves.
+Result<ChainOptions> withGateProviders(ChainOptions options);
 
 /// The same, compiled with the rules of that kind of chain and options.trace.
 Result<std::shared_ptr<Chain>> buildSubagentChain(const ChainOptions &options);

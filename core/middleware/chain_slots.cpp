@@ -3,8 +3,12 @@
 #include "core/middleware/chain_slots.h"
 
 #include "core/middleware/dangling_tool_call.h"
+#include "core/middleware/guardrail.h"
 #include "core/middleware/input_sanitization.h"
+#include "core/middleware/knowledge_scope.h"
+#include "core/middleware/llm_error_handling.h"
 #include "core/middleware/loop_detection.h"
+#include "core/middleware/pii_redaction.h"
 #include "core/middleware/read_before_write.h"
 #include "core/middleware/sandbox_audit.h"
 #include "core/middleware/sandbox_member.h"
@@ -12,6 +16,9 @@
 #include "core/middleware/system_message_coalescing.h"
 #include "core/middleware/thread_data.h"
 #include "core/middleware/tool_error_handling.h"
+#include "core/middleware/tool_output_budget.h"
+#include "core/middleware/tool_progress.h"
+#include "core/middleware/tool_receipt.h"
 #include "core/middleware/tool_result_sanitization.h"
 
 namespace paddock::chain_slots {
@@ -21,9 +28,24 @@ MiddlewarePtr inputSanitization(const ChainOptions &)
     return std::make_shared<InputSanitizationMiddleware>();
 }
 
+MiddlewarePtr knowledgeScope(const ChainOptions &)
+{
+    return std::make_shared<KnowledgeScopeMiddleware>();
+}
+
+MiddlewarePtr toolOutputBudget(const ChainOptions &options)
+{
+    return std::make_shared<ToolOutputBudgetMiddleware>(options.outputBudget);
+}
+
 MiddlewarePtr toolResultSanitization(const ChainOptions &)
 {
     return std::make_shared<ToolResultSanitizationMiddleware>();
+}
+
+MiddlewarePtr piiRedaction(const ChainOptions &options)
+{
+    return std::make_shared<PiiRedactionMiddleware>(options.pii);
 }
 
 MiddlewarePtr threadData(const ChainOptions &options)
@@ -42,6 +64,15 @@ MiddlewarePtr danglingToolCall(const ChainOptions &)
     return std::make_shared<DanglingToolCallMiddleware>();
 }
 
+MiddlewarePtr llmErrorHandling(const ChainOptions &options)
+{
+    LlmErrorHandlingMiddleware::Options llm;
+    llm.retry = options.llmRetry;
+    llm.circuit = options.llmCircuit;
+    llm.maxConcurrentCalls = options.llmMaxConcurrentCalls;
+    return std::make_shared<LlmErrorHandlingMiddleware>(std::move(llm));
+}
+
 MiddlewarePtr sandboxAudit(const ChainOptions &options)
 {
     using Mode = SandboxAuditMiddleware::Mode;
@@ -52,6 +83,45 @@ MiddlewarePtr readBeforeWrite(const ChainOptions &options)
 {
     return std::make_shared<ReadBeforeWriteMiddleware>(
         ReadBeforeWriteMiddleware::Options{options.elideBlockedPayloads, options.elideMinChars, {}});
+}
+
+MiddlewarePtr leadToolReceipt(const ChainOptions &options)
+{
+    return std::make_shared<ToolReceiptMiddleware>(options.receiptRenderMode);
+}
+
+MiddlewarePtr subagentToolReceipt(const ChainOptions &)
+{
+    return std::make_shared<ToolReceiptMiddleware>(ReceiptRenderMode::Always); // citations are made there
+}
+
+MiddlewarePtr authorization(const ChainOptions &options)
+{
+    const AuthorizationGateOptions &gate = options.authorizationGate;
+    GuardrailMiddleware::Options made;
+    made.name = QStringLiteral("AuthorizationMiddleware");
+    made.failClosed = gate.failClosed;
+    if (gate.provider) {
+        AuthorizationGate::Options behind{gate.provider, gate.defaultRole, {}};
+        if (options.deferredTools)
+            behind.infrastructureTools.insert(QStringLiteral("tool_search"));
+        made.provider = std::make_shared<AuthorizationGate>(std::move(behind));
+    }
+    return std::make_shared<GuardrailMiddleware>(std::move(made));
+}
+
+MiddlewarePtr guardrail(const ChainOptions &options)
+{
+    GuardrailMiddleware::Options made;
+    made.provider = options.guardrailGate.provider;
+    made.failClosed = options.guardrailGate.failClosed;
+    made.passport = options.guardrailGate.passport;
+    return std::make_shared<GuardrailMiddleware>(std::move(made));
+}
+
+MiddlewarePtr toolProgress(const ChainOptions &options)
+{
+    return std::make_shared<ToolProgressMiddleware>(options.progress);
 }
 
 MiddlewarePtr toolErrorHandling(const ChainOptions &)
@@ -87,3 +157,24 @@ std::vector<MiddlewarePtr> makeAll(const std::vector<ChainSlot> &rows, const Cha
 }
 
 } // namespace paddock::chain_slots
+
+namespace paddock {
+
+Result<ChainOptions> withGateProviders(ChainOptions options)
+{
+    if (options.authorization) {
+        auto gate = withProvider(std::move(options.authorizationGate));
+        if (!gate)
+            return fail(gate.error());
+        options.authorizationGate = std::move(*gate);
+    }
+    if (options.guardrails) {
+        auto gate = withProvider(std::move(options.guardrailGate));
+        if (!gate)
+            return fail(gate.error());
+        options.guardrailGate = std::move(*gate);
+    }
+    return options;
+}
+
+} // namespace paddock

@@ -21,20 +21,39 @@ bool when(const ChainOptions &options)
 inline constexpr MiddlewarePtr (*notBuilt)(const ChainOptions &) = nullptr;
 
 MiddlewarePtr inputSanitization(const ChainOptions &options);
+MiddlewarePtr knowledgeScope(const ChainOptions &options);
+MiddlewarePtr toolOutputBudget(const ChainOptions &options);
 MiddlewarePtr toolResultSanitization(const ChainOptions &options);
+MiddlewarePtr piiRedaction(const ChainOptions &options);
 MiddlewarePtr threadData(const ChainOptions &options);
 MiddlewarePtr sandbox(const ChainOptions &options);
 MiddlewarePtr danglingToolCall(const ChainOptions &options);
+MiddlewarePtr llmErrorHandling(const ChainOptions &options);
 MiddlewarePtr sandboxAudit(const ChainOptions &options);
 MiddlewarePtr readBeforeWrite(const ChainOptions &options);
+MiddlewarePtr leadToolReceipt(const ChainOptions &options);
+MiddlewarePtr subagentToolReceipt(const ChainOptions &options);
+MiddlewarePtr authorization(const ChainOptions &options);
+MiddlewarePtr guardrail(const ChainOptions &options);
+MiddlewarePtr toolProgress(const ChainOptions &options);
 MiddlewarePtr toolErrorHandling(const ChainOptions &options);
 MiddlewarePtr loopDetection(const ChainOptions &options);
 MiddlewarePtr subagentDateContext(const ChainOptions &options);
 MiddlewarePtr systemMessageCoalescing(const ChainOptions &options);
 
+inline bool guardrailIsOn(const ChainOptions &options)
+{
+    return options.guardrails && options.guardrailGate.provider;
+}
+
 inline bool auditIsOn(const ChainOptions &options)
 {
     return options.sandboxAudit != u"off";
+}
+
+inline bool outputBudgetIsOn(const ChainOptions &options)
+{
+    return options.outputBudget.enabled;
 }
 
 /// New members for the wanted and built rows, in their order.

@@ -267,7 +267,7 @@ void sanitizeRaw(Json &raw)
         holder["arguments"] = safeArguments(memberOf(holder, "arguments"));
 }
 
-MessagePtr sanitized(const MessagePtr &ai)
+MessagePtr withReadableCalls(const MessagePtr &ai)
 {
     Message copy = *ai;
     for (ToolCall &call : copy.toolCalls)
@@ -329,7 +329,7 @@ MessageList DanglingToolCallMiddleware::patch(const MessageList &messages)
             out.push_back(list[i]);
             continue;
         }
-        out.push_back(sanitized(list[i]));
+        out.push_back(withReadableCalls(list[i]));
         for (; next < calls.size() && calls[next].ai == i; ++next)
             out.push_back(answerFor(calls[next], list));
     }

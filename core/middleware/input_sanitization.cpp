@@ -103,7 +103,7 @@ Result<Json> sanitizedContent(const Message &message, const QString &text)
     return *framed == text ? message.content : withText(message.content, *framed);
 }
 
-Result<MessagePtr> sanitized(const MessagePtr &message)
+Result<MessagePtr> framedInput(const MessagePtr &message)
 {
     const std::optional<QString> text = userText(message->content);
     if (!text)
@@ -133,7 +133,7 @@ Result<MessageList> InputSanitizationMiddleware::sanitize(const MessageList &mes
             continue;
         Framed &known = m_framed[message.get()];
         if (known.original.lock() != message) {
-            Result<MessagePtr> clean = sanitized(message);
+            Result<MessagePtr> clean = framedInput(message);
             if (!clean)
                 return std::unexpected(clean.error());
             known = {message, std::move(*clean)};

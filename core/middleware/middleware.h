@@ -5,6 +5,7 @@
 #include "core/llm/chat_model.h"
 #include "core/tool/tool.h"
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -37,6 +38,9 @@ struct ModelCall {
     RuntimePtr runtime;
     std::stop_token stop;
     SpanId span = 0; ///< the enclosing span; events of the call itself are emitted with it as parent
+    /// Set by a member that tries failed calls again. The core asks it once per failure, before it reports the failure: how
+    /// long until the next try; nullopt or an empty function: there is none.
+    std::function<std::optional<std::chrono::milliseconds>(const Error &)> retryIn = {};
 };
 /// What comes back: normally one ai message, and commands that inner members attached (inner before outer).
 struct ModelResponse {

@@ -13,20 +13,20 @@ const std::vector<ChainSlot> &subagentSlots()
     static const std::vector<ChainSlot> rows{
         // 1. The shared base
         {"InputSanitization", wrapModel, always, inputSanitization},                 // user text cannot forge framework blocks
-        {"KnowledgeScope", beforeAgent | wrapModel | wrapTool, always, notBuilt},    // retrieval stays within the turn's scope
-        {"ToolOutputBudget", wrapModel | wrapTool, always, notBuilt},                // large results go to a file, a synopsis stays
+        {"KnowledgeScope", beforeAgent | wrapModel | wrapTool, always, knowledgeScope}, // retrieval stays within the turn's scope
+        {"ToolOutputBudget", wrapModel | wrapTool, outputBudgetIsOn, toolOutputBudget}, // large results go to a file, a synopsis stays
         {"ToolResultSanitization", wrapTool, always, toolResultSanitization},        // fetched text cannot forge blocks either
-        {"PiiRedaction", wrapModel | wrapTool, when<&O::piiRedaction>, notBuilt},    // optional: personal data and keys leave
+        {"PiiRedaction", wrapModel | wrapTool, when<&O::piiRedaction>, piiRedaction}, // optional: personal data and keys leave
         {"ThreadData", beforeAgent, always, threadData},                             // the thread's folders, the turn's stamp
         {"Sandbox", beforeAgent | wrapTool | afterAgent, always, sandbox},           // binds and releases; no skill projection
         {"DanglingToolCall", wrapModel, always, danglingToolCall},                   // every call answered, in order
-        {"LLMErrorHandling", wrapModel, always, notBuilt},                           // retries, circuit, readable fallback
-        {"ToolReceipt", wrapModel | wrapTool, when<&O::toolReceipts>, notBuilt},     // facts of each call; always rendered here
-        {"Authorization", wrapTool, when<&O::authorization>, notBuilt},              // optional: may this principal call it
-        {"Guardrail", wrapTool, when<&O::guardrails>, notBuilt},                     // optional: may this call run at all
+        {"LLMErrorHandling", wrapModel, always, llmErrorHandling},                   // retries, circuit, readable fallback
+        {"ToolReceipt", wrapModel | wrapTool, when<&O::toolReceipts>, subagentToolReceipt}, // facts of each call; always rendered here
+        {"Authorization", wrapTool, when<&O::authorization>, authorization},         // optional: may this principal call it
+        {"Guardrail", wrapTool, guardrailIsOn, guardrail},                           // optional: may this call run at all
         {"SandboxAudit", wrapTool, auditIsOn, sandboxAudit},                         // shell commands recorded, the worst stopped
         {"ReadBeforeWrite", wrapModel | wrapTool, when<&O::readBeforeWrite>, readBeforeWrite}, // no write without a current read
-        {"ToolProgress", beforeAgent | wrapModel | wrapTool, when<&O::toolProgress>, notBuilt}, // hints, then blocks, idle calls
+        {"ToolProgress", beforeAgent | wrapModel | wrapTool, when<&O::toolProgress>, toolProgress}, // hints, then blocks, idle calls
         {"ToolErrorHandling", wrapTool, always, toolErrorHandling},                  // failures become messages, results get meta
 
         // 2. Skills and tools
@@ -61,7 +61,10 @@ std::vector<MiddlewarePtr> buildSubagentMiddlewares(const ChainOptions &options)
 
 Result<std::shared_ptr<Chain>> buildSubagentChain(const ChainOptions &options)
 {
-    return Chain::compile(buildSubagentMiddlewares(options), {options.trace, subagentConstraints()});
+    const auto ready = withGateProviders(options);
+    if (!ready)
+        return fail(ready.error());
+    return Chain::compile(buildSubagentMiddlewares(*ready), {options.trace, subagentConstraints()});
 }
 
 } // namespace paddock

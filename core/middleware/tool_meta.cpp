@@ -166,6 +166,17 @@ Json ToolMeta::toJson() const
                 {"source", toUtf8(source)}};
 }
 
+ToolMeta ToolMeta::fromJson(const Json &meta)
+{
+    ToolMeta read;
+    read.status = stringOf(meta, "status", read.status);
+    read.errorType = stringOf(meta, "error_type");
+    read.recoverable = boolOf(meta, "recoverable_by_model", read.recoverable);
+    read.action = stringOf(meta, "recommended_next_action", read.action);
+    read.source = stringOf(meta, "source");
+    return read;
+}
+
 ToolMeta classifyErrorText(const QString &text, const QString &source)
 {
     const QString low = text.toLower();

@@ -15,6 +15,8 @@ struct ToolMeta {
     QString source;                              ///< exception, tool_return, content_analysis, progress_middleware
 
     Json toJson() const;
+    /// Lenient: absent or odd members keep their defaults.
+    static ToolMeta fromJson(const Json &meta);
 };
 
 inline constexpr auto toolMetaKey = "deerflow_tool_meta";

@@ -31,7 +31,7 @@ std::optional<Json> cleaned(const Json &content)
     return out;
 }
 
-MessagePtr sanitized(const MessagePtr &message)
+MessagePtr withoutRemoteMarkup(const MessagePtr &message)
 {
     if (message->role != Role::Tool)
         return message;
@@ -63,9 +63,9 @@ bool ToolResultSanitizationMiddleware::covers(const QString &tool, bool fromMcp)
 ToolOutcome ToolResultSanitizationMiddleware::sanitize(ToolOutcome outcome)
 {
     if (const auto *message = std::get_if<MessagePtr>(&outcome))
-        return sanitized(*message);
+        return withoutRemoteMarkup(*message);
     for (MessagePtr &message : std::get<Command>(outcome).update.messages)
-        message = sanitized(message);
+        message = withoutRemoteMarkup(message);
     return outcome;
 }
 

@@ -45,6 +45,7 @@ std::shared_ptr<AgentServices> makeServices(const std::shared_ptr<Environment> &
     services->registry = environment->subagents;
     services->subagents = subagentOptionsFrom(memberOf(environment->config.raw, "subagents"));
     services->subagents.timeoutSeconds = environment->config.subagents.timeoutSeconds;
+    services->receipts = options.toolReceipts; // a prompt asks for citations only where there is a ledger
     services->models = QStringList{run->request.model};
     services->maxLeadTurns = environment->config.maxRecursionLimit;
     return services;
@@ -97,6 +98,12 @@ Task<> AgentWiring::startWatching(EventSink events)
     const auto watch = m_watch;
     if (auto watching = co_await watch->start(); !watching)
         events.emitEvent(LogRecorded{QStringLiteral("warning"), watching.error().fullMessage(), false});
+}
+
+QString AgentWiring::sandboxProblem() const
+{
+    const std::lock_guard lock(m_run->mutex);
+    return m_run->watcher ? m_run->watcher->sandboxProblem() : QString();
 }
 
 Task<> AgentWiring::stopWatching()

@@ -21,6 +21,8 @@ public:
     /// Terminal logs, the scenario's cancel and the workspace watch.
     Task<> startWatching(EventSink events);
     Task<> stopWatching();
+    /// See RunWatcher. After stopWatching.
+    QString sandboxProblem() const;
 
 private:
     std::shared_ptr<Environment> m_environment;

@@ -6,6 +6,7 @@
 #include "core/journal/journal_reader.h"
 #include "core/run/environment.h"
 #include "core/run/server_binary.h"
+#include "core/run/translate.h"
 
 #include <QDir>
 #include <QFileInfo>
@@ -123,6 +124,13 @@ DoctorFinding journal(const QString &dataDir)
     const auto runs = reader->runs();
     f.found = runs ? QStringLiteral("%1 runs").arg(runs->size()) : runs.error().fullMessage();
     f.state = runs ? State::Good : State::Bad;
+    if (!runs)
+        return f;
+    if (const auto sound = reader->check(); !sound) {
+        f.state = State::Bad;
+        f.found = sound.error().fullMessage();
+        f.advice = QStringLiteral("What can still be read: paddock export RUN. Then move the file away; the next run makes a new one.");
+    }
     return f;
 }
 
@@ -150,7 +158,13 @@ DoctorFinding configuration(const QString &configPath, std::optional<Config> &lo
         f.found = config.error().message;
         return f;
     }
-    f.found = QStringLiteral("%1, %2 warnings").arg(*path).arg(config->warnings.size());
+    if (auto sessions = shellSessionLimit(*config); !sessions) {
+        f.state = State::Bad;
+        f.found = sessions.error().message;
+        return f;
+    }
+    f.found = QStringLiteral("%1, %2 %3").arg(*path).arg(config->warnings.size())
+                  .arg(config->warnings.size() == 1 ? QStringLiteral("warning") : QStringLiteral("warnings"));
     if (!config->warnings.isEmpty()) {
         f.state = State::Note;
         f.advice = config->warnings.constFirst();
@@ -192,7 +206,7 @@ std::vector<DoctorFinding> examineMachine(const QString &configPath, const QStri
         const QString path = QStandardPaths::findExecutable(QString::fromLatin1(engine));
         if (!path.isEmpty())
             findings.push_back({State::Note, QStringLiteral("container engine"), path,
-                                QStringLiteral("This version uses the embedded sandbox; containers come later.")});
+                                QStringLiteral("Used when sandbox.use is container; the embedded sandbox needs none.")});
     }
     return findings;
 }

@@ -2,11 +2,16 @@
 // SPDX-FileCopyrightText: The Paddock authors
 #include "core/run/environment.h"
 
+#include "core/run/container_provider.h"
 #include "core/run/translate.h"
 
 #include <QDir>
+#include <QFile>
 #include <QProcessEnvironment>
 #include <QStandardPaths>
+
+#include <pwd.h>
+#include <unistd.h>
 
 namespace paddock {
 
@@ -22,16 +27,24 @@ QMap<QString, QString> processEnvironment()
     return map;
 }
 
+/// Qt takes / for the home of a process without HOME (cron, services); the user database knows better.
+QString ownFolder(const char *variable, QStandardPaths::StandardLocation location, const QString &below)
+{
+    const passwd *user = qEnvironmentVariableIsEmpty("HOME") && qEnvironmentVariableIsEmpty(variable) ? ::getpwuid(::getuid()) : nullptr;
+    const QString base = user ? QFile::decodeName(user->pw_dir) + below : QStandardPaths::writableLocation(location);
+    return base + QStringLiteral("/paddock");
+}
+
 } // namespace
 
 QString defaultDataDir()
 {
-    return QStandardPaths::writableLocation(QStandardPaths::GenericDataLocation) + QStringLiteral("/paddock");
+    return ownFolder("XDG_DATA_HOME", QStandardPaths::GenericDataLocation, QStringLiteral("/.local/share"));
 }
 
 QString defaultConfigDir()
 {
-    return QStandardPaths::writableLocation(QStandardPaths::GenericConfigLocation) + QStringLiteral("/paddock");
+    return ownFolder("XDG_CONFIG_HOME", QStandardPaths::GenericConfigLocation, QStringLiteral("/.config"));
 }
 
 Result<std::shared_ptr<SandboxProvider>> Environment::makeProvider(const QString &kind)
@@ -41,8 +54,10 @@ Result<std::shared_ptr<SandboxProvider>> Environment::makeProvider(const QString
         return makeEmbeddedProvider(config, dataDir, workspaces);
     if (kind == u"local")
         return makeLocalProvider(config, dataDir, workspaces);
+    if (kind == u"container")
+        return makeContainerProvider(config, dataDir, workspaces);
     return fail(ErrorCode::Unsupported,
-                QStringLiteral("There is no sandbox '%1' in this version; use embedded, or local for a trusted machine").arg(kind));
+                QStringLiteral("There is no sandbox '%1' in this version; use embedded, container, or local for a trusted machine").arg(kind));
 }
 
 Result<std::shared_ptr<SandboxLeases>> Environment::leasesFor(const QString &kind)

@@ -8,9 +8,15 @@
 #include "core/run/scenarios.h"
 #include "core/run/translate.h"
 #include "core/run/workspace_copy.h"
+#include "core/sandbox/host_bash.h"
+#include "core/sandbox/virtual_paths.h"
 
 #include <QDir>
 #include <QFileInfo>
+
+#include <algorithm>
+#include <array>
+#include <climits>
 
 #include <unistd.h>
 
@@ -20,22 +26,68 @@ namespace paddock {
 
 namespace {
 
-Result<QString> checkedFolder(const QString &folder)
+/// A name in a sentence: the whole of it would be no sentence any more.
+QString shownName(const QString &name)
+{
+    constexpr qsizetype most = 200;
+    return name.size() <= most ? name : name.left(most) + QStringLiteral("…");
+}
+
+/// What a configuration names by a class path, in our short word.
+QString sandboxKindOf(const QString &use)
+{
+    if (usesLocalProvider(use))
+        return QStringLiteral("local");
+    return use.endsWith(QLatin1String(":AioSandboxProvider")) ? QStringLiteral("embedded") : use;
+}
+
+/// A folder that agents must not get whole: one of the system's, or one that overlaps Paddock's own data.
+Result<void> checkReach(const QString &canonical, const QString &dataDir)
+{
+    static constexpr std::array exactly{"/", "/bin", "/dev", "/home", "/lib", "/lib64", "/run", "/sbin", "/usr", "/var"};
+    static constexpr std::array andBelow{"/boot", "/etc", "/proc", "/sys", "/usr/bin", "/usr/lib", "/usr/sbin"};
+    const auto at = [&](const char *system) { return canonical == QLatin1String(system); };
+    const auto below = [&](const char *system) { return isUnder(canonical, QString::fromLatin1(system)); };
+    if (std::ranges::any_of(exactly, at) || std::ranges::any_of(andBelow, below)) {
+        return fail(ErrorCode::InvalidArgument,
+                    QStringLiteral("The folder %1 belongs to the system, not to a project; name the folder that agents shall work on").arg(canonical));
+    }
+    const QString data = QFileInfo(dataDir).canonicalFilePath();
+    if (!data.isEmpty() && (isUnder(canonical, data) || isUnder(data, canonical))) {
+        return fail(ErrorCode::InvalidArgument,
+                    QStringLiteral("Agents that work on %1 could change Paddock's own records in %2; name a folder that does not hold them and is not in them")
+                        .arg(canonical, data));
+    }
+    return {};
+}
+
+Result<QString> checkedFolder(const QString &folder, const QString &dataDir)
 {
     if (folder.isEmpty())
         return QString();
     const QFileInfo info(folder);
+    const QString shown = shownName(info.absoluteFilePath());
+    if (QFile::encodeName(info.absoluteFilePath()).size() >= PATH_MAX)
+        return fail(ErrorCode::InvalidArgument, QStringLiteral("The path %1 is longer than the %2 bytes that the system can open; name a shorter one")
+                                                    .arg(shown).arg(PATH_MAX - 1));
     if (!info.exists())
-        return fail(ErrorCode::NotFound, QStringLiteral("The folder %1 does not exist").arg(folder));
+        return fail(ErrorCode::NotFound, QStringLiteral("The folder %1 does not exist, or you may not look into the one above it; name an existing folder").arg(shown));
     if (!info.isDir())
-        return fail(ErrorCode::InvalidArgument, QStringLiteral("%1 is not a folder").arg(folder));
-    if (::access(QFile::encodeName(info.absoluteFilePath()).constData(), R_OK | X_OK) != 0)
-        return fail(ErrorCode::PermissionDenied, QStringLiteral("The folder %1 cannot be read by you; check its permissions").arg(folder));
-    const QString canonical = info.canonicalFilePath();
-    return canonical.isEmpty() ? info.absoluteFilePath() : canonical;
+        return fail(ErrorCode::InvalidArgument, QStringLiteral("%1 is not a folder; name the folder that agents shall work on").arg(shown));
+    const QString canonical = info.canonicalFilePath().isEmpty() ? info.absoluteFilePath() : info.canonicalFilePath();
+    if (::access(QFile::encodeName(canonical).constData(), F_OK) != 0) // it is there, but not under the name that a QString holds
+        return fail(ErrorCode::InvalidArgument,
+                    QStringLiteral("The name of the folder %1 is not UTF-8 text, so Paddock cannot use it; rename it").arg(shownName(canonical)));
+    if (::access(QFile::encodeName(canonical).constData(), R_OK | X_OK) != 0)
+        return fail(ErrorCode::PermissionDenied, QStringLiteral("The folder %1 cannot be read by you; check its permissions").arg(shown));
+    if (auto reach = checkReach(canonical, dataDir); !reach)
+        return fail(reach.error());
+    return canonical;
 }
 
-RunFinished finishedFrom(const LeadReport &report, const QString &divergence)
+/// `sandboxProblem`: why the run never got a sandbox though it asked for one. Whatever the model made of it, the run did
+/// not do its work.
+RunFinished finishedFrom(const LeadReport &report, const QString &divergence, const QString &sandboxProblem)
 {
     RunFinished finished;
     finished.status = report.status;
@@ -45,6 +97,10 @@ RunFinished finishedFrom(const LeadReport &report, const QString &divergence)
     if (!divergence.isEmpty() && report.status != u"cancelled") {
         finished.status = QStringLiteral("failed");
         finished.error = divergence;
+    }
+    if (!sandboxProblem.isEmpty() && report.status != u"cancelled") {
+        finished.status = QStringLiteral("failed");
+        finished.error = sandboxProblem;
     }
     return finished;
 }
@@ -102,7 +158,7 @@ Task<RunFinished> perform(std::shared_ptr<Environment> environment, std::shared_
     request.stop = run->stop.get_token();
     const LeadReport report = co_await runLead(wiring.services(), request);
     co_await wiring.stopWatching();
-    finished = finishedFrom(report, script ? script->divergence(run->id.value()) : QString());
+    finished = finishedFrom(report, script ? script->divergence(run->id.value()) : QString(), wiring.sandboxProblem());
     if (run->scenario && !run->scenario->faults.empty())
         run->leases->setFaults(run->key, nullptr);
     co_return finished;
@@ -135,10 +191,12 @@ Result<std::shared_ptr<LiveRun>> prepareRun(Environment &environment, RunRequest
         request.task = run->scenario->task.isEmpty() ? run->scenario->description : run->scenario->task;
     if (request.model.isEmpty())
         request.model = QStringLiteral("scripted:") + run->scenario->name;
-    auto folder = checkedFolder(request.workspace);
+    auto folder = checkedFolder(request.workspace, environment.dataDir);
     if (!folder)
         return fail(folder.error());
     request.workspace = *folder;
+    if (request.sandbox.isEmpty())
+        request.sandbox = sandboxKindOf(environment.config.sandbox.use);
     auto leases = environment.leasesFor(request.sandbox);
     if (!leases)
         return fail(leases.error());
@@ -164,18 +222,30 @@ Task<> driveRun(std::shared_ptr<Environment> environment, std::shared_ptr<LiveRu
     started.sandbox = run->request.sandbox;
     started.workspace = run->request.workspace.isEmpty() ? run->paths.workspace : run->request.workspace;
     started.channelUserId = run->request.channelUserId;
-    events.emitEvent(std::move(started));
+    const Seq first = events.emitEvent(std::move(started));
+    for (const QString &warning : environment->config.warnings)
+        events.emitEvent(LogRecorded{QStringLiteral("warning"), warning, false});
+    if (run->request.sandbox == u"local" && !run->hostBash) {
+        events.emitEvent(LogRecorded{QStringLiteral("warning"),
+                                     QStringLiteral("The local sandbox gives agents files but no bash: sandbox.allow_host_bash is off. "
+                                                    "The embedded sandbox gives them both."), false});
+    }
     RunFinished finished;
     try {
-        finished = co_await perform(environment, run, events);
+        // A run that cannot even be begun in the journal would leave no trace of what its agents did.
+        if (auto saved = co_await environment->journal->flush(first); saved) {
+            finished = co_await perform(environment, run, events);
+        } else {
+            finished.status = QStringLiteral("failed");
+            finished.error = saved.error().fullMessage();
+        }
     } catch (const std::exception &e) {
         finished.status = QStringLiteral("failed");
         finished.error = QStringLiteral("Internal error: %1").arg(QString::fromUtf8(e.what()));
         qCCritical(lcRun, "run %ls threw: %s", qUtf16Printable(run->id.value()), e.what());
     }
     const Seq last = events.emitEvent(std::move(finished));
-    if (auto saved = co_await environment->journal->flush(last); !saved)
-        qCWarning(lcRun, "run %ls is not saved: %ls", qUtf16Printable(run->id.value()), qUtf16Printable(saved.error().fullMessage()));
+    (void)co_await environment->journal->flush(last); // what went wrong stays in its state, and is told from there
     finishRun(*run);
 }
 

@@ -38,8 +38,13 @@ Task<> closeDown(std::shared_ptr<Environment> environment, std::shared_ptr<TaskS
 
 Result<std::unique_ptr<RunService>> RunService::open(Options options)
 {
-    if (options.readOnly)
-        return makeJournalView(QDir(options.dataDir.isEmpty() ? defaultDataDir() : options.dataDir).absolutePath());
+    if (options.readOnly) {
+        const QString folder = QDir(options.dataDir.isEmpty() ? defaultDataDir() : options.dataDir).absolutePath();
+        // A journal that cannot be read is not an empty one.
+        if (auto readable = JournalReader::open(folder); !readable && readable.error().code != ErrorCode::NotFound)
+            return fail(readable.error());
+        return makeJournalView(folder);
+    }
     auto environment = openEnvironment(options);
     if (!environment)
         return fail(environment.error());
@@ -132,7 +137,9 @@ void RunEngine::exportRun(const RunId &run, const QString &format, const QString
 
 void RunEngine::list(std::function<void(std::vector<RunSummary>)> done)
 {
-    listStored(m_environment->dataDir, m_owner, [this, done = std::move(done)](std::vector<RunSummary> runs) {
+    listStored(m_environment->dataDir, m_owner, [this, alive = std::weak_ptr(m_alive), done = std::move(done)](std::vector<RunSummary> runs) {
+        if (alive.expired())
+            return;
         for (RunSummary &run : runs)
             run.live = isLive(run.id);
         done(std::move(runs));
@@ -198,6 +205,13 @@ void RunEngine::onShell(const RunId &id, const ScopeId &scope, std::function<Tas
 
 void RunEngine::takeOver(const RunId &run, const ScopeId &scope, bool on)
 {
+    const std::pair key(run.value(), scope.value());
+    if (m_takenOver.contains(key) == on)
+        return;
+    if (on)
+        m_takenOver.insert(key);
+    else
+        m_takenOver.remove(key);
     onShell(run, scope, [scope, on](SandboxPtr sandbox, SessionId session, EventSink events) -> Task<> {
         return [](SandboxPtr box, SessionId id, EventSink sink, ScopeId where, bool begin) -> Task<> {
             if (begin) {
@@ -213,6 +227,10 @@ void RunEngine::takeOver(const RunId &run, const ScopeId &scope, bool on)
 
 void RunEngine::type(const RunId &run, const ScopeId &scope, const QByteArray &bytes)
 {
+    if (!m_takenOver.contains({run.value(), scope.value()})) {
+        qCWarning(lcEngine, "typing into %ls: nobody has taken it over", qUtf16Printable(scope.value()));
+        return;
+    }
     onShell(run, scope, [bytes](SandboxPtr sandbox, SessionId session, EventSink) -> Task<> {
         return [](SandboxPtr box, SessionId id, QByteArray text) -> Task<> {
             if (auto typed = co_await box->typeIntoShell(id, text, {}); !typed)

@@ -6,6 +6,7 @@
 #include "core/run/live_run.h"
 
 #include <QHash>
+#include <QSet>
 
 namespace paddock {
 
@@ -46,6 +47,8 @@ private:
     std::shared_ptr<TaskScope> m_scope; ///< lives on the gateway loop
     QHash<RunId, std::shared_ptr<LiveRun>> m_runs;
     mutable QHash<QString, std::pair<QString, QString>> m_places; ///< run -> (thread, workspace) of past runs
+    QSet<std::pair<QString, QString>> m_takenOver; ///< run and scope that a person types into
+    std::shared_ptr<const bool> m_alive = std::make_shared<const bool>(true); ///< for answers that come when it is gone
     bool m_closing = false;
 };
 

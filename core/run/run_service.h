@@ -21,7 +21,7 @@ struct RunRequest {
     QString scenario;            ///< built-in name or file; empty: the configured model
     QString workspace;           ///< host folder bound in place; empty: the thread's own
     bool copyWorkspace = false;
-    QString sandbox = QStringLiteral("embedded");
+    QString sandbox; ///< embedded, container or local; empty: as sandbox.use of the configuration says
     QString model;
     std::optional<QString> channelUserId;
 };
@@ -81,7 +81,7 @@ public:
     virtual QString journalProblem() const = 0;
     /// The only run whose id starts with `prefix` ("last" is the newest); an error when none or several do.
     virtual Result<RunId> resolve(const QString &prefix) const = 0;
-    /// Writes a stored run as "jsonl", "markdown" or "otlp" to `path`; `done` gets an empty string or a sentence.
+    /// Writes a stored run as "jsonl", "markdown" or "otlp" to `path`, or to standard output when it is empty; `done` gets an empty string or a sentence.
     virtual void exportRun(const RunId &run, const QString &format, const QString &path,
                            std::function<void(QString problem)> done) = 0;
 

@@ -2,9 +2,8 @@
 // SPDX-FileCopyrightText: The Paddock authors
 #include "core/run/run_watcher.h"
 
-#include "core/base/loop.h"
+#include "core/base/pool.h"
 
-#include <QPointer>
 #include <QRegularExpression>
 
 namespace paddock {
@@ -22,14 +21,7 @@ bool matchesPattern(const QString &pattern, const QString &text)
 
 RunWatcher::RunWatcher(std::shared_ptr<EventBus> bus, Wiring wiring) : m_wiring(std::move(wiring)), m_queue(bus->subscribe())
 {
-    const LoopRef here = LoopRef::current();
-    QPointer<RunWatcher> self(this);
-    m_queue->setWakeup([here, self] {
-        here.post([self] {
-            if (self)
-                self->drain();
-        });
-    });
+    m_queue->setWakeup(postedFor(this, [this] { drain(); }));
     m_cancelTimer.setSingleShot(true);
     connect(&m_cancelTimer, &QTimer::timeout, this, [this] {
         if (!m_cancelled) {
@@ -67,6 +59,12 @@ void RunWatcher::handle(const Event &event)
 {
     if (const auto *started = std::get_if<AgentStarted>(&event.body))
         m_agentTypes[event.agent.value()] = started->subagentType;
+    if (std::holds_alternative<SandboxAcquired>(event.body)) {
+        m_hadSandbox = true;
+        m_sandboxProblem.clear();
+    } else if (const auto *failed = std::get_if<SandboxFailed>(&event.body); failed && !m_hadSandbox && m_sandboxProblem.isEmpty()) {
+        m_sandboxProblem = failed->reason;
+    }
     if (const auto *created = std::get_if<ShellSessionCreated>(&event.body)) {
         if (created->reason != u"first_use")
             log(created->scope, true)->mark(QStringLiteral("new session %1").arg(created->session.left(8)));

@@ -39,6 +39,8 @@ public:
     /// The log of a scope, made when needed. Any thread.
     std::shared_ptr<TerminalLog> log(const QString &scope, bool create);
     void finish();
+    /// Why no sandbox could be had, when the run asked for one and never got any. After finish.
+    const QString &sandboxProblem() const { return m_sandboxProblem; }
 
 private:
     void drain();
@@ -51,6 +53,8 @@ private:
     QTimer m_cancelTimer;
     int m_cancelSeen = 0;
     bool m_cancelled = false;
+    bool m_hadSandbox = false;
+    QString m_sandboxProblem;
     std::map<QString, QString> m_agentTypes; ///< agent id -> subagent type
     std::map<QString, std::unique_ptr<ShellObserver>> m_observers; ///< by scope
     std::mutex m_mutex; // guards m_logs

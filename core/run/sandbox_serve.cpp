@@ -153,20 +153,46 @@ Result<int> ServedSandbox::openSocket()
     return fd;
 }
 
+Result<QString> ServedSandbox::readKey() const
+{
+    if (m_options.tokenFile.isEmpty())
+        return QString();
+    QFile file(m_options.tokenFile);
+    if (!file.open(QIODevice::ReadOnly))
+        return fail(ErrorCode::NotFound, QStringLiteral("Cannot read the token file %1: %2").arg(m_options.tokenFile, file.errorString()));
+    const QString key = QString::fromUtf8(file.readLine(maxKeyBytes)).trimmed();
+    if (key.isEmpty())
+        return fail(ErrorCode::InvalidArgument, QStringLiteral("The first line of %1 must be the token").arg(m_options.tokenFile));
+    return key;
+}
+
+/// What stands in the sandbox and what its server is told; `listenFd` is the socket that it inherits.
+BwrapPlan ServedSandbox::makePlan(const QString &server, int listenFd) const
+{
+    BwrapPlan plan;
+    plan.serverProgram = server;
+    plan.etcDir = m_runtime->path();
+    plan.hostNetwork = m_options.hostNetwork;
+    plan.folders.workspace = QFileInfo(m_options.workspace).canonicalFilePath();
+    for (const char *name : {"uploads", "outputs"})
+        QDir().mkpath(m_runtime->path() + QLatin1Char('/') + QLatin1String(name));
+    plan.folders.uploads = m_runtime->path() + QStringLiteral("/uploads");
+    plan.folders.outputs = m_runtime->path() + QStringLiteral("/outputs");
+    plan.infoFd = m_process->infoFd();
+    plan.serverArguments = {QStringLiteral("--listen"), QStringLiteral("fd:%1").arg(listenFd), QStringLiteral("--ready-fd"), QString::number(m_process->readyFd()),
+                            QStringLiteral("--parent-fd"), QString::number(m_process->parentFd()), QStringLiteral("--max-shell-sessions"),
+                            QString::number(m_options.maxShellSessions), QStringLiteral("--workspace"), QString(sandbox_inside::workspace)};
+    return plan;
+}
+
 Result<void> ServedSandbox::start()
 {
     const QFileInfo folder(m_options.workspace);
     if (!folder.isDir() || !folder.isReadable())
         return fail(ErrorCode::NotFound, QStringLiteral("The workspace %1 is not a folder that you can read").arg(m_options.workspace));
-    QString key;
-    if (!m_options.tokenFile.isEmpty()) {
-        QFile file(m_options.tokenFile);
-        if (!file.open(QIODevice::ReadOnly))
-            return fail(ErrorCode::NotFound, QStringLiteral("Cannot read the token file %1: %2").arg(m_options.tokenFile, file.errorString()));
-        key = QString::fromUtf8(file.readLine(maxKeyBytes)).trimmed();
-        if (key.isEmpty())
-            return fail(ErrorCode::InvalidArgument, QStringLiteral("The first line of %1 must be the token").arg(m_options.tokenFile));
-    }
+    const auto key = readKey();
+    if (!key)
+        return fail(key.error());
     const auto bubblewrap = findBubblewrap({});
     if (!bubblewrap)
         return fail(bubblewrap.error());
@@ -183,26 +209,18 @@ Result<void> ServedSandbox::start()
     if (!fd)
         return fail(fd.error());
 
-    BwrapPlan plan;
-    plan.serverProgram = *server;
-    plan.etcDir = m_runtime->path();
-    plan.hostNetwork = m_options.hostNetwork;
-    plan.folders.workspace = folder.canonicalFilePath();
-    for (const char *name : {"uploads", "outputs"})
-        QDir().mkpath(m_runtime->path() + QLatin1Char('/') + QLatin1String(name));
-    plan.folders.uploads = m_runtime->path() + QStringLiteral("/uploads");
-    plan.folders.outputs = m_runtime->path() + QStringLiteral("/outputs");
     m_process = std::make_unique<SupervisedProcess>();
-    plan.infoFd = m_process->infoFd();
-    plan.serverArguments = {QStringLiteral("--listen"), QStringLiteral("fd:%1").arg(*fd), QStringLiteral("--ready-fd"), QString::number(m_process->readyFd()),
-                            QStringLiteral("--parent-fd"), QString::number(m_process->parentFd()), QStringLiteral("--max-shell-sessions"),
-                            QString::number(m_options.maxShellSessions), QStringLiteral("--workspace"), QString(sandbox_inside::workspace)};
+    const BwrapPlan plan = makePlan(*server, *fd);
     SupervisedProcess::Launch launch;
+    launch.guard = *server;
     launch.program = *bubblewrap;
-    launch.arguments = bwrapArguments(plan);
+    launch.options = bwrapOptions(plan);
+    launch.command = bwrapCommand(plan);
     launch.environment = sandboxEnvironment(hostEnvironment(), {}, m_options.maxShellSessions);
-    if (!key.isEmpty())
-        launch.environment.insert(QStringLiteral("PADDOCK_SANDBOX_API_KEY"), key); // the server drops it before any shell starts
+    // Not in bubblewrap's own environment: that is process 1 inside, and anybody in there reads /proc/1/environ. The server
+    // cannot be read, and drops it before any shell starts.
+    if (!key->isEmpty())
+        launch.options << QStringLiteral("--setenv") << QStringLiteral("PADDOCK_SANDBOX_API_KEY") << *key;
     launch.listenFd = UniqueFd(*fd);
     launch.fileBytes = plan.limits.fileBytes;
     launch.openFiles = plan.limits.openFiles;

@@ -12,6 +12,7 @@
 namespace paddock {
 
 class RuntimeDir;
+struct BwrapPlan;
 class SupervisedProcess;
 
 /// An embedded sandbox that any AIO client on this machine may use: the same server in the same isolation as in a run, on
@@ -45,6 +46,8 @@ Q_SIGNALS:
 
 private:
     Result<int> openSocket();
+    Result<QString> readKey() const;
+    BwrapPlan makePlan(const QString &server, int listenFd) const;
 
     Options m_options;
     QString m_address;

@@ -37,7 +37,7 @@ Result<QByteArray> scenarioText(const QString &nameOrPath)
         return fail(ErrorCode::NotFound, QStringLiteral("Cannot read the scenario %1: %2").arg(nameOrPath, file.errorString()));
     const QByteArray text = file.read(maxScenarioBytes + 1);
     if (text.size() > maxScenarioBytes)
-        return fail(ErrorCode::ResourceExhausted, QStringLiteral("The scenario %1 is larger than 4 MiB").arg(nameOrPath));
+        return fail(ErrorCode::InvalidArgument, QStringLiteral("The scenario %1 is larger than 4 MiB").arg(nameOrPath));
     return text;
 }
 

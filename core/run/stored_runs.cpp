@@ -2,19 +2,26 @@
 // SPDX-FileCopyrightText: The Paddock authors
 #include "core/run/stored_runs.h"
 
+#include "core/base/pool.h"
 #include "core/journal/journal_export.h"
-
-#include <QThreadPool>
 
 namespace paddock {
 
 namespace {
 constexpr int eventsPerPage = 2000;
 
-void onPool(std::function<void()> work)
+/// What could not be read is told where the reader looks for it: as the last event.
+std::shared_ptr<const Event> unreadable(const RunId &run, const Error &error, const std::shared_ptr<const Event> &last)
 {
-    QThreadPool::globalInstance()->start(std::move(work));
+    auto event = last ? std::make_shared<Event>(*last) : std::make_shared<Event>();
+    event->seq = 0;
+    event->run = run;
+    event->agent = leadAgent();
+    event->span = event->parent = 0;
+    event->body = LogRecorded{QStringLiteral("error"), QStringLiteral("The rest of this run cannot be read: %1").arg(error.fullMessage()), false};
+    return event;
 }
+
 } // namespace
 
 RunSummary summaryOf(const StoredRun &run)
@@ -36,7 +43,7 @@ RunSummary summaryOf(const StoredRun &run)
 
 void listStored(const QString &folder, LoopRef owner, std::function<void(std::vector<RunSummary>)> done)
 {
-    onPool([folder, owner, done = std::move(done)] {
+    runInPool([folder, owner, done = std::move(done)] {
         std::vector<RunSummary> list;
         if (auto reader = JournalReader::open(folder)) {
             if (auto runs = reader->runs()) {
@@ -51,29 +58,40 @@ void listStored(const QString &folder, LoopRef owner, std::function<void(std::ve
 void loadStored(const QString &folder, const RunId &run, LoopRef owner,
                 std::function<void(std::vector<std::shared_ptr<const Event>>, bool)> batch)
 {
-    onPool([folder, run, owner, batch = std::move(batch)] {
+    runInPool([folder, run, owner, batch = std::move(batch)] {
         auto reader = JournalReader::open(folder);
         Seq after = 0;
         bool more = reader.has_value();
+        std::shared_ptr<const Event> newest;
+        std::optional<Error> problem;
+        if (!reader && reader.error().code != ErrorCode::NotFound)
+            problem = reader.error();
         while (more) {
             auto page = reader->events(run, after, eventsPerPage);
-            if (!page)
+            if (!page) {
+                if (page.error().code != ErrorCode::NotFound) // an unknown run has no events
+                    problem = page.error();
                 break;
+            }
             more = page->more;
             std::vector<std::shared_ptr<const Event>> events;
             for (const StoredEvent &stored : page->events) {
                 after = stored.event->seq;
                 events.push_back(stored.event);
             }
+            if (!events.empty())
+                newest = events.back();
             owner.post([batch, events = std::move(events)] { batch(events, false); });
         }
+        if (problem)
+            owner.post([batch, event = unreadable(run, *problem, newest)] { batch({event}, false); });
         owner.post([batch] { batch({}, true); });
     });
 }
 
 void messageStored(const QString &folder, const QString &hash, LoopRef owner, std::function<void(MessagePtr)> done)
 {
-    onPool([folder, hash, owner, done = std::move(done)] {
+    runInPool([folder, hash, owner, done = std::move(done)] {
         MessagePtr message;
         if (auto reader = JournalReader::open(folder)) {
             if (auto found = reader->message(hash))
@@ -86,7 +104,7 @@ void messageStored(const QString &folder, const QString &hash, LoopRef owner, st
 void exportStored(const QString &folder, const RunId &run, const QString &format, const QString &path, LoopRef owner,
                   std::function<void(QString)> done)
 {
-    onPool([=] {
+    runInPool([=] {
         QString problem;
         auto reader = JournalReader::open(folder);
         if (!reader)

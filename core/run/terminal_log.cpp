@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The Paddock authors
 #include "core/run/terminal_log.h"
 
+#include "core/base/pool.h"
 #include "core/base/run_on.h"
 
 #include <QDir>
@@ -180,7 +181,7 @@ std::unique_ptr<ShellStream> TerminalLog::observe()
 std::unique_ptr<ShellStream> TerminalLog::observeFile(const QString &path)
 {
     auto [stream, reader] = makeStream();
-    QThreadPool::globalInstance()->start([path, reader = reader] {
+    runInPool([path, reader = reader] {
         QFile file(path);
         QByteArray bytes;
         QString reason = QStringLiteral("This run is over.");

@@ -21,6 +21,42 @@ AdmissionOptions admissionOptions(const SubagentRuntimeConfig &config)
     return options;
 }
 
+namespace {
+
+OutputBudgetOptions outputBudgetOptions(const ToolOutputConfig &config)
+{
+    OutputBudgetOptions options;
+    options.enabled = config.enabled;
+    options.externalizeMinChars = config.externalizeMinChars;
+    options.previewHeadChars = config.previewHeadChars;
+    options.previewTailChars = config.previewTailChars;
+    options.fallbackMaxChars = config.fallbackMaxChars;
+    options.fallbackHeadChars = config.fallbackHeadChars;
+    options.fallbackTailChars = config.fallbackTailChars;
+    options.storageSubdir = config.storageSubdir;
+    options.exemptTools = config.exemptTools;
+    options.toolOverrides = config.toolOverrides;
+    options.elideSupersededWrites = config.elideSupersededWrites;
+    options.supersededWriteMinChars = config.supersededWriteMinChars;
+    options.keepRecentWrites = config.keepRecentWrites;
+    return options;
+}
+
+PiiOptions piiOptions(const PiiRedactionConfig &config)
+{
+    PiiOptions options;
+    options.email = config.email;
+    options.apiKey = config.apiKey;
+    options.creditCard = config.creditCard;
+    options.phone = config.phone;
+    options.nationalId = config.nationalId;
+    options.tokenSecret = config.tokenSecret;
+    options.failClosed = config.failClosed;
+    return options;
+}
+
+} // namespace
+
 ChainOptions chainOptions(const Config &config, const QString &dataDir, const QString &workspace, BlobSink blobs)
 {
     ChainOptions options;
@@ -37,6 +73,29 @@ ChainOptions chainOptions(const Config &config, const QString &dataDir, const QS
     options.toolFreqWarn = config.loopDetection.toolFreqWarn;
     options.toolFreqHardLimit = config.loopDetection.toolFreqHardLimit;
     options.toolFreqOverrides = config.loopDetection.toolFreqOverrides;
+    options.llmRetry = {config.llmCall.retryMaxAttempts, std::chrono::milliseconds(config.llmCall.retryBaseDelayMs),
+                        std::chrono::milliseconds(config.llmCall.retryCapDelayMs),
+                        std::chrono::milliseconds(config.llmCall.burstRetryBaseDelayMs)};
+    options.llmCircuit = {config.circuitBreaker.failureThreshold, std::chrono::seconds(config.circuitBreaker.recoveryTimeoutSeconds)};
+    options.llmMaxConcurrentCalls = config.llmCall.maxConcurrentCalls;
+    options.outputBudget = outputBudgetOptions(config.toolOutput);
+    options.piiRedaction = config.piiRedaction.enabled;
+    options.pii = piiOptions(config.piiRedaction);
+    options.toolProgress = config.toolProgress.enabled;
+    options.progress = {config.toolProgress.stagnationThreshold, config.toolProgress.warnEscalationCount,
+                        config.toolProgress.injectAssessment, config.toolProgress.jaccardSimilarityThreshold,
+                        config.toolProgress.minWordCountForSimilarity,
+                        QSet<QString>(config.toolProgress.exemptTools.begin(), config.toolProgress.exemptTools.end()),
+                        config.toolProgress.maxTrackedThreads};
+    options.toolReceipts = config.verification.receiptsEnabled;
+    options.receiptRenderMode = config.verification.receiptsRenderMode == u"always" ? ReceiptRenderMode::Always
+                                                                                    : ReceiptRenderMode::DelegationOnly;
+    options.guardrails = config.guardrails.enabled;
+    options.guardrailGate = {config.guardrails.failClosed, config.guardrails.passport, config.guardrails.providerUse,
+                             config.guardrails.providerConfig, nullptr};
+    options.authorization = config.authorization.enabled;
+    options.authorizationGate = {config.authorization.failClosed, config.authorization.defaultRole,
+                                 config.authorization.providerUse, config.authorization.providerConfig, nullptr};
     options.dateTimezone = qEnvironmentVariable("DEER_FLOW_DATE_TIMEZONE");
     options.trace.blobSink = std::move(blobs);
     return options;
@@ -97,6 +156,11 @@ Result<std::shared_ptr<SandboxProvider>> makeEmbeddedProvider(const Config &conf
         return fail(limit.error());
     EmbeddedOptions options;
     options.serverProgram = serverBinary();
+    // What is missing is said before a run starts, not by a tool in the middle of it.
+    if (auto bubblewrap = findBubblewrap({}); !bubblewrap)
+        return fail(ErrorCode::Unavailable, bubblewrap.error().message);
+    if (auto server = findServerProgram(options.serverProgram); !server)
+        return fail(ErrorCode::Unavailable, server.error().message);
     options.sessionLimit = *limit;
     options.hostNetwork = config.sandbox.network == u"host";
     options.environment = config.sandbox.environment;

@@ -92,9 +92,13 @@ std::optional<FileLook> lookAt(const InotifyTree &tree, const QByteArray &key, R
     const auto dir = openBeneath(root, cut < 0 ? QByteArray() : relative.left(cut), O_PATH | O_DIRECTORY);
     if (!dir)
         return std::nullopt;
-    const QByteArray name = relative.mid(cut + 1);
+    return lookIn(dir->get(), relative.mid(cut + 1), key, depth);
+}
+
+std::optional<FileLook> lookIn(int dirFd, const QByteArray &name, const QByteArray &key, ReadDepth depth)
+{
     struct stat info {};
-    if (::fstatat(dir->get(), name.constData(), &info, AT_SYMLINK_NOFOLLOW) != 0)
+    if (::fstatat(dirFd, name.constData(), &info, AT_SYMLINK_NOFOLLOW) != 0)
         return std::nullopt;
     FileLook look;
     FileRecord &record = look.record;
@@ -106,9 +110,9 @@ std::optional<FileLook> lookAt(const InotifyTree &tree, const QByteArray &key, R
     record.inode = info.st_ino;
     record.isSensitive = isSensitivePath(displayPath(key));
     if (record.isLink)
-        record.hash = "link:" + linkTarget(dir->get(), name);
+        record.hash = "link:" + linkTarget(dirFd, name);
     else if (depth == ReadDepth::Content && !record.isSensitive)
-        readContent(dir->get(), name, look);
+        readContent(dirFd, name, look);
     return look;
 }
 

@@ -39,6 +39,8 @@ struct FileLook {
 };
 /// Looks at one file beneath its root without following links; nullopt when there is none (or a directory or special file).
 std::optional<FileLook> lookAt(const InotifyTree &tree, const QByteArray &key, ReadDepth depth);
+/// The same where its directory is open already.
+std::optional<FileLook> lookIn(int dirFd, const QByteArray &name, const QByteArray &key, ReadDepth depth);
 
 /// Recently seen versions by hash, for counting lines. Bounded by bytes; the oldest go first. Not thread-safe.
 class VersionCache

@@ -63,6 +63,8 @@ void InotifyTree::watch(const QByteArray &key, int dirFd)
         // Through the descriptor: the directory that was opened is the one that is watched.
         const QByteArray path = "/proc/self/fd/" + QByteArray::number(dirFd);
         id = ::inotify_add_watch(m_inotify.get(), path.constData(), watchedEvents | IN_ONLYDIR | IN_EXCL_UNLINK);
+        if (id < 0 && errno == EACCES)
+            return; // nobody of ours can look into it, now or at the end
     }
     if (id < 0) {
         m_unwatched.insert(key);
@@ -99,7 +101,7 @@ void InotifyTree::scanDirectory(const QByteArray &key, int dirFd, const OnFile &
     for (const DirEntry &entry : readDirectory(dirFd)) {
         const QByteArray child = key + '/' + entry.name;
         if (!entry.isDirectory) {
-            onFile(child);
+            onFile(child, dirFd, entry.name);
             continue;
         }
         if (isSkippedDirectory(entry.name) || depth >= TreeWalk::maxDepth)

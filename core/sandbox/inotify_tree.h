@@ -30,7 +30,8 @@ public:
         bool gone = false;      ///< deleted or moved away
     };
     using OnChange = std::function<void(const Change &)>;
-    using OnFile = std::function<void(const QByteArray &key)>;
+    /// An entry that is no directory: its key, the directory it is in, its name there.
+    using OnFile = std::function<void(const QByteArray &key, int dirFd, const QByteArray &name)>;
 
     explicit InotifyTree(int maxWatches);
 

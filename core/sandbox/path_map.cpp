@@ -3,6 +3,7 @@
 #include "core/sandbox/path_map.h"
 
 #include "core/sandbox/beneath.h"
+#include "core/sandbox/shell_quoting.h"
 
 #include <QDir>
 #include <QFileInfo>
@@ -149,7 +150,9 @@ bool PathMap::isReadOnly(const QString &containerPath) const
     return specific && specific->readOnly;
 }
 
-QString PathMap::mapText(const QString &text, const QRegularExpression &pattern, bool checkTail) const
+/// `spell` writes a host folder for the place where it is put.
+template<typename Spell>
+QString PathMap::mapText(const QString &text, const QRegularExpression &pattern, Spell spell) const
 {
     if (m_mappings.empty() || text.isEmpty())
         return text;
@@ -159,10 +162,10 @@ QString PathMap::mapText(const QString &text, const QRegularExpression &pattern,
     while (matches.hasNext()) {
         const QRegularExpressionMatch match = matches.next();
         const PathMapping *mapping = find(match.captured(1));
-        if (!mapping || (checkTail && climbsOut(match.capturedView(2))))
+        if (!mapping || climbsOut(match.capturedView(2)))
             continue;
         out += QStringView(text).mid(copied, match.capturedStart() - copied);
-        out += QString(mapping->localPath).replace(u'\\', u'/') + match.captured(2);
+        out += spell(QString(mapping->localPath).replace(u'\\', u'/'), match.capturedStart()) + match.captured(2);
         copied = match.capturedEnd();
     }
     return copied == 0 ? text : out + text.mid(copied);
@@ -170,12 +173,15 @@ QString PathMap::mapText(const QString &text, const QRegularExpression &pattern,
 
 QString PathMap::mapCommand(const QString &command) const
 {
-    return mapText(command, m_commandPattern, true);
+    const std::vector<ShellQuoting> quoting = shellQuotingOf(command);
+    return mapText(command, m_commandPattern, [&](const QString &host, qsizetype at) {
+        return quotedFor(host, quoting[size_t(at)]);
+    });
 }
 
 QString PathMap::mapContent(const QString &content) const
 {
-    return mapText(content, m_contentPattern, true);
+    return mapText(content, m_contentPattern, [](const QString &host, qsizetype) { return host; });
 }
 
 SkillDirs SkillDirs::of(const QString &base, const QString &user)

@@ -47,14 +47,16 @@ public:
     QString reverse(const QString &hostPath) const;
     /// The mapping is read-only, or the most specific mapping that holds the resolved path is.
     bool isReadOnly(const QString &containerPath) const;
-    /// Container paths of a command (to the end of the word) and of file content replaced by host paths.
+    /// Container paths of a command (to the end of the word) and of file content replaced by host paths; in a command the
+    /// host folder is quoted as its place asks.
     QString mapCommand(const QString &command) const;
     QString mapContent(const QString &content) const;
     /// Host paths of file content or output back to container paths.
     QString mask(const QString &text) const { return m_masker.mask(text); }
 
 private:
-    QString mapText(const QString &text, const QRegularExpression &pattern, bool checkTail) const;
+    template<typename Spell>
+    QString mapText(const QString &text, const QRegularExpression &pattern, Spell spell) const;
 
     std::vector<PathMapping> m_mappings;
     std::vector<QString> m_resolvedRoots; ///< beside m_mappings

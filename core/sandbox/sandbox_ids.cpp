@@ -90,4 +90,13 @@ QString deterministicSandboxId(const QString &user, const QString &thread)
     return sha256Hex(user + u':' + thread).left(16);
 }
 
+Error sandboxIdCollision(const SandboxId &id, const ThreadKey &tracked, const ThreadKey &requested)
+{
+    const auto identity = [](const ThreadKey &key) { return QStringLiteral("(%1, %2)").arg(key.user.value(), key.thread.value()); };
+    return {ErrorCode::Internal,
+            QStringLiteral("sandbox ID collision for %1: tracked identity is %2, requested identity is %3")
+                .arg(id.value(), identity(tracked), identity(requested)),
+            Json::object(), nullptr};
+}
+
 } // namespace paddock

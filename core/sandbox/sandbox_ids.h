@@ -25,5 +25,7 @@ QString localSandboxId(const ThreadKey &key);
 std::optional<ThreadKey> parseLocalSandboxId(const QString &id);
 /// The deterministic id of an AIO sandbox: 16 hex digits of SHA-256("<user>:<thread>").
 QString deterministicSandboxId(const QString &user, const QString &thread);
+/// Two threads with one deterministic id: the sandbox of the one is never handed to the other (§7.2).
+Error sandboxIdCollision(const SandboxId &id, const ThreadKey &tracked, const ThreadKey &requested);
 
 } // namespace paddock

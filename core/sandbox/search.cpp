@@ -135,6 +135,14 @@ int effectiveMaxResults(int requested, std::optional<int> configured, int defaul
                     clampResults(configured.value_or(defaultResults), defaultResults, hardCap));
 }
 
+QStringList ignoredNamePatterns()
+{
+    QStringList out;
+    for (const QStringView pattern : ignoredPatterns)
+        out << pattern.toString();
+    return out;
+}
+
 bool isIgnoredName(const QString &name)
 {
     return std::any_of(ignoredPatterns.begin(), ignoredPatterns.end(), [&](QStringView pattern) {

@@ -28,6 +28,8 @@ int effectiveMaxResults(int requested, std::optional<int> configured, int defaul
 
 /// A name that listings and searches pass over.
 bool isIgnoredName(const QString &name);
+/// The patterns behind isIgnoredName: names, some with one "*".
+QStringList ignoredNamePatterns();
 /// Any segment of a path, "/" or "\" separated, is such a name.
 bool isIgnoredPath(const QString &path);
 

@@ -3,6 +3,7 @@
 #include "core/sandbox/virtual_paths.h"
 
 #include "core/sandbox/beneath.h"
+#include "core/sandbox/shell_quoting.h"
 
 #include <QRegularExpression>
 
@@ -138,13 +139,23 @@ QString replaceVirtualPathsInCommand(const QString &command, const std::optional
     static const QRegularExpression pattern(
         QStringLiteral("/mnt/user-data(?=/|\\z|[^\\w./-])(/[^\\s\"';&|<>()]*)?"),
         QRegularExpression::UseUnicodePropertiesOption);
+    const std::vector<Mapping> mappings = mappingsOf(*thread);
+    const std::vector<ShellQuoting> quoting = shellQuotingOf(command);
     QString out;
     qsizetype copied = 0;
     auto matches = pattern.globalMatch(command);
     while (matches.hasNext()) {
         const QRegularExpressionMatch match = matches.next();
+        const auto mapping = std::find_if(mappings.begin(), mappings.end(), [&](const Mapping &m) {
+            return isUnder(match.capturedView(), m.virtualBase);
+        });
+        if (mapping == mappings.end())
+            continue;
+        // Only the folder is quoted: what follows it is the command's own text and may hold patterns.
+        const QString base = joinHost(mapping->host, {}).replace(u'\\', u'/');
+        const QString path = joinHost(mapping->host, match.capturedView().mid(mapping->virtualBase.size())).replace(u'\\', u'/');
         out += QStringView(command).mid(copied, match.capturedStart() - copied);
-        out += replaceVirtualPath(match.captured(), thread).replace(u'\\', u'/');
+        out += quotedFor(base, quoting[size_t(match.capturedStart())]) + path.mid(base.size());
         copied = match.capturedEnd();
     }
     return out + command.mid(copied);

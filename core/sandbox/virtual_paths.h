@@ -45,7 +45,7 @@ bool hasParentSegment(QStringView path);
 
 /// §1.3, replace_virtual_path.
 QString replaceVirtualPath(const QString &path, const std::optional<ThreadDirs> &thread);
-/// §1.3, replace_virtual_paths_in_command.
+/// §1.3, replace_virtual_paths_in_command; host folders are quoted as their place in the command asks.
 QString replaceVirtualPathsInCommand(const QString &command, const std::optional<ThreadDirs> &thread);
 
 /// §1.4, the gate: void or the error of the first rule that fires.

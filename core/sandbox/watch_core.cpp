@@ -61,7 +61,7 @@ Result<void> WatchCore::start()
     }
     m_notifier = std::make_unique<QSocketNotifier>(m_tree.fd(), QSocketNotifier::Read);
     connect(m_notifier.get(), &QSocketNotifier::activated, this, &WatchCore::drain);
-    m_tree.scanAll([this](const QByteArray &key) { snapshotFile(key); });
+    m_tree.scanAll([this](const QByteArray &key, int dirFd, const QByteArray &name) { snapshotFile(key, dirFd, name); });
     if (!missing.isEmpty())
         return fail(ErrorCode::NotFound,
                     QStringLiteral("These folders cannot be watched: %1.").arg(missing.join(QStringLiteral(", "))));
@@ -72,12 +72,12 @@ Result<void> WatchCore::start()
     return {};
 }
 
-void WatchCore::snapshotFile(const QByteArray &key)
+void WatchCore::snapshotFile(const QByteArray &key, int dirFd, const QByteArray &name)
 {
     if (isTemporary(key) || int(m_files.size()) >= m_options.maxFiles)
         return;
     const bool read = m_snapshotFiles < m_options.maxSnapshotFiles && m_snapshotBytes < m_options.maxSnapshotBytes;
-    const auto look = lookAt(m_tree, key, read ? ReadDepth::Content : ReadDepth::StatOnly);
+    const auto look = lookIn(dirFd, name, key, read ? ReadDepth::Content : ReadDepth::StatOnly);
     if (!look)
         return;
     if (read) {
@@ -175,7 +175,7 @@ void WatchCore::onDirectory(const InotifyTree::Change &change)
     }
     if (!change.renamedFrom.isEmpty())
         markSubtree(change.renamedFrom, change.key);
-    m_tree.scan(change.key, [this](const QByteArray &key) {
+    m_tree.scan(change.key, [this](const QByteArray &key, int, const QByteArray &) {
         if (!isTemporary(key))
             mark(key, true);
     });
@@ -332,13 +332,13 @@ void WatchCore::tell(const QByteArray &key, const Pending &pending, FileChanged 
 /// The kernel lost events, or some folders have no watch: whatever differs from its record is looked at.
 void WatchCore::compareAll()
 {
-    std::map<QByteArray, bool> found;
-    m_tree.scanAll([&](const QByteArray &key) {
+    QSet<QByteArray> found;
+    m_tree.scanAll([&](const QByteArray &key, int dirFd, const QByteArray &name) {
         if (isTemporary(key))
             return;
-        found.emplace(key, true);
+        found.insert(key);
         const auto known = m_files.find(key);
-        const auto seen = lookAt(m_tree, key, ReadDepth::StatOnly);
+        const auto seen = lookIn(dirFd, name, key, ReadDepth::StatOnly);
         if (seen && (known == m_files.end() || known->second.size != seen->record.size
                      || known->second.mtimeNs != seen->record.mtimeNs || known->second.isLink != seen->record.isLink))
             mark(key, true);

@@ -60,7 +60,7 @@ private:
     void countLines(FileChanged &change, const std::optional<FileRecord> &was, const FileLook &look) const;
     void remember(const QByteArray &key, const FileLook &look);
     void keep(const FileLook &look);
-    void snapshotFile(const QByteArray &key);
+    void snapshotFile(const QByteArray &key, int dirFd, const QByteArray &name);
     void compareAll();
 
     const WorkspaceWatchOptions m_options;

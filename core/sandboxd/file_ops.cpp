@@ -14,7 +14,6 @@ namespace paddock::sandboxd {
 
 namespace {
 
-constexpr mode_t newFileMode = 0644;
 constexpr mode_t newDirMode = 0755;
 constexpr size_t blockBytes = 256 * 1024;
 constexpr qint64 regexLimitMs = 2000; // §4.6
@@ -237,20 +236,44 @@ int makeParents(const QByteArray &path)
     return 0;
 }
 
-int writeBytes(const QString &path, const QByteArray &bytes, bool append)
+namespace {
+
+struct OpenedFile {
+    UniqueFd fd;
+    bool made = false;
+    int error = 0;
+};
+
+/// Keeps the inode, the mode and the target of a link. Knows whether the file was there before.
+OpenedFile openToWrite(const QByteArray &name, int flags)
 {
-    const QByteArray name = path.toUtf8();
-    const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | (append ? O_APPEND : O_TRUNC);
-    UniqueFd fd(::open(name.constData(), flags, newFileMode));
-    if (!fd && errno == ENOENT) {
-        if (const int error = makeParents(name))
-            return error;
-        fd.reset(::open(name.constData(), flags, newFileMode));
+    OpenedFile file;
+    file.fd.reset(::open(name.constData(), flags));
+    if (!file.fd && errno == ENOENT) {
+        file.error = makeParents(name);
+        if (file.error)
+            return file;
+        file.fd.reset(::open(name.constData(), flags | O_CREAT | O_EXCL, newFileMode));
+        file.made = bool(file.fd);
+        if (!file.fd && errno == EEXIST) // somebody was faster, or it is a link to nothing yet
+            file.fd.reset(::open(name.constData(), flags | O_CREAT, newFileMode));
     }
-    if (!fd)
-        return errno;
+    file.error = file.fd ? 0 : errno;
+    return file;
+}
+
+/// Asks for the room before anything is overwritten: a full disk must not cost what the file held.
+int reserve(int fd, qint64 from, qint64 size)
+{
+    if (size <= 0 || ::fallocate(fd, FALLOC_FL_KEEP_SIZE, from, size) == 0)
+        return 0;
+    return errno == ENOSPC || errno == EDQUOT || errno == EFBIG ? errno : 0; // some file systems and all pipes cannot say
+}
+
+int writeAll(int fd, const QByteArray &bytes)
+{
     for (qsizetype done = 0; done < bytes.size();) {
-        const ssize_t count = ::write(fd.get(), bytes.constData() + done, size_t(bytes.size() - done));
+        const ssize_t count = ::write(fd, bytes.constData() + done, size_t(bytes.size() - done));
         if (count < 0 && errno == EINTR)
             continue;
         if (count < 0)
@@ -258,6 +281,26 @@ int writeBytes(const QString &path, const QByteArray &bytes, bool append)
         done += count;
     }
     return 0;
+}
+
+} // namespace
+
+int writeBytes(const QString &path, const QByteArray &bytes, bool append)
+{
+    const QByteArray name = path.toUtf8();
+    const OpenedFile file = openToWrite(name, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | (append ? O_APPEND : 0));
+    if (!file.fd)
+        return file.error;
+    struct stat facts = {};
+    const bool regular = ::fstat(file.fd.get(), &facts) == 0 && S_ISREG(facts.st_mode);
+    int error = regular ? reserve(file.fd.get(), append ? facts.st_size : 0, bytes.size()) : 0;
+    if (!error)
+        error = writeAll(file.fd.get(), bytes);
+    if (!error && regular && !append && facts.st_size > bytes.size() && ::ftruncate(file.fd.get(), bytes.size()) != 0)
+        error = errno;
+    if (error && file.made)
+        ::unlink(name.constData());
+    return error;
 }
 
 FileOutcome<wire::FileWriteResult> writeFile(const wire::FileWriteRequest &request)

@@ -8,6 +8,8 @@
 
 #include <expected>
 
+#include <sys/types.h>
+
 // The file group's work (aio-api.md §4). Blocking calls on paths as the sandbox sees them; any thread, no state.
 namespace paddock::sandboxd {
 
@@ -19,6 +21,7 @@ template<typename T>
 using FileOutcome = std::expected<T, FileFailure>;
 
 inline constexpr qint64 maxFileResultBytes = qint64(32) * 1024 * 1024; // §4.3
+inline constexpr mode_t newFileMode = 0644;
 
 std::unexpected<FileFailure> failedWith(int error, const char *operation, const QString &path);
 /// A failure without errno, e.g. "decode_error".

@@ -3,6 +3,7 @@
 #include "core/sandboxd/file_transfer.h"
 
 #include "core/base/ids.h"
+#include "core/sandboxd/file_ops.h"
 #include "core/wire/envelope.h"
 
 #include <fcntl.h>
@@ -17,7 +18,6 @@ namespace paddock::sandboxd {
 namespace {
 
 constexpr qsizetype maxPathBytes = 4096;
-constexpr mode_t newFileMode = 0644;
 
 QByteArray directoryOf(const QByteArray &path)
 {

@@ -4,6 +4,9 @@
 
 #include <QRandomGenerator>
 
+#include <arpa/inet.h>
+#include <sys/socket.h>
+
 namespace paddock::sandboxd {
 
 namespace {
@@ -19,7 +22,20 @@ bool sameSecret(const QByteArray &given, const QByteArray &secret)
     return difference == 0;
 }
 
+bool isLoopback(in_addr address)
+{
+    return (ntohl(address.s_addr) >> 24) == IN_LOOPBACKNET;
+}
+
 } // namespace
+
+void Gate::setListener(int socket)
+{
+    sockaddr_in address{};
+    socklen_t length = sizeof address;
+    const bool known = ::getsockname(socket, reinterpret_cast<sockaddr *>(&address), &length) == 0;
+    m_loopback = known && address.sin_family == AF_INET && isLoopback(address.sin_addr);
+}
 
 bool Gate::allows(const HttpExchange &exchange)
 {
@@ -35,6 +51,24 @@ bool Gate::allows(const HttpExchange &exchange)
     if (!allowed && exchange.rawPath == "/v1/shell/ws" && exchange.query.contains("ticket"))
         allowed = takeTicket(exchange.query.value("ticket"));
     return allowed;
+}
+
+bool Gate::looksForeign(const HttpExchange &exchange) const
+{
+    if (!m_loopback || !m_options.apiKey.isEmpty())
+        return false;
+    const QByteArray host = exchange.header("host").toLower();
+    QByteArray name = host;
+    if (const qsizetype colon = name.lastIndexOf(':'); colon > name.lastIndexOf(']'))
+        name.truncate(colon);
+    in_addr address{};
+    const bool loopback = ::inet_pton(AF_INET, name.constData(), &address) == 1 && isLoopback(address);
+    if (!name.isEmpty() && !loopback && name != "localhost" && !name.endsWith(".localhost") && name != "[::1]")
+        return true;
+    const QByteArray origin = exchange.header("origin").toLower();
+    if (!origin.isEmpty() && origin != "http://" + host)
+        return true;
+    return exchange.header("sec-fetch-site").toLower() == "cross-site";
 }
 
 QByteArray Gate::newTicket()

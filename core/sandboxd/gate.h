@@ -22,6 +22,11 @@ public:
     explicit Gate(Options options) : m_options(std::move(options)) {}
 
     bool allows(const HttpExchange &exchange);
+    /// The socket that requests come from: on the loopback address a page in a browser reaches it as well. Not kept.
+    void setListener(int socket);
+    /// Whether a page of another site may be behind this request: a foreign origin, or a name that was bent to this machine.
+    /// Only where there is no key, which no such page has.
+    bool looksForeign(const HttpExchange &exchange) const;
     QByteArray newTicket();
 
 private:
@@ -29,6 +34,7 @@ private:
     void dropOldTickets();
 
     Options m_options;
+    bool m_loopback = false;
     std::map<QByteArray, Reactor::Clock::time_point> m_tickets; ///< until when each is good
 };
 

@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -46,12 +47,16 @@ bool readFacts(pid_t pid, ProcessFacts *facts)
     if (!rest)
         return false;
     int parent = 0, group = 0, session = 0;
-    if (std::sscanf(rest + 1, " %c %d %d %d", &facts->state, &parent, &group, &session) != 4)
+    unsigned long long startedAt = 0;
+    // proc_pid_stat(5): fields 3 to 6, and 22.
+    constexpr const char *format = " %c %d %d %d %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu";
+    if (std::sscanf(rest + 1, format, &facts->state, &parent, &group, &session, &startedAt) != 5)
         return false;
     facts->pid = pid;
     facts->parent = parent;
     facts->group = group;
     facts->session = session;
+    facts->startedAt = startedAt;
     return true;
 }
 
@@ -71,6 +76,14 @@ std::vector<ProcessFacts> allProcesses()
             out.push_back(facts);
     }
     return out;
+}
+
+std::uint64_t ticksSinceBoot()
+{
+    timespec now{};
+    ::clock_gettime(CLOCK_BOOTTIME, &now);
+    static const auto perSecond = std::uint64_t(::sysconf(_SC_CLK_TCK));
+    return std::uint64_t(now.tv_sec) * perSecond + std::uint64_t(now.tv_nsec) * perSecond / 1'000'000'000;
 }
 
 std::vector<pid_t> processesOfSession(pid_t session)

@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <vector>
 
 // What /proc says about processes: who belongs to a session, a group, below us. Pure reads; any thread.
@@ -15,10 +16,13 @@ struct ProcessFacts {
     pid_t parent = 0;
     pid_t group = 0;
     pid_t session = 0;
+    std::uint64_t startedAt = 0; ///< clock ticks since boot
 };
 
 /// All processes that can be seen. Zombies included.
 std::vector<ProcessFacts> allProcesses();
+/// The clock of ProcessFacts::startedAt.
+std::uint64_t ticksSinceBoot();
 /// Living (not zombie) members.
 std::vector<pid_t> processesOfSession(pid_t session);
 /// Living descendants of a process, adopted ones included, nearest first.

@@ -2,6 +2,8 @@
 // SPDX-FileCopyrightText: The Paddock authors
 #include "core/sandboxd/pty_shell.h"
 
+#include "core/sandboxd/process_tree.h"
+
 #include <fcntl.h>
 #include <pty.h>
 #include <sys/epoll.h>
@@ -152,6 +154,36 @@ bool PtyShell::type(const QByteArray &bytes)
     return true;
 }
 
+UniqueFd PtyShell::openShellSide() const
+{
+    return UniqueFd(::open(m_terminal.constData(), O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK));
+}
+
+bool PtyShell::inputWaits() const
+{
+    if (!m_typed.isEmpty())
+        return true;
+    const UniqueFd side = openShellSide();
+    termios settings;
+    if (!side || ::tcgetattr(side.get(), &settings) != 0)
+        return false;
+    termios bare = settings;
+    bare.c_lflag &= ~tcflag_t(ICANON); // else half a line does not count
+    ::tcsetattr(side.get(), TCSANOW, &bare);
+    int waiting = 0;
+    ::ioctl(side.get(), FIONREAD, &waiting);
+    ::tcsetattr(side.get(), TCSANOW, &settings);
+    return waiting > 0;
+}
+
+void PtyShell::discardInput()
+{
+    m_typed.clear();
+    updateTerminalWatch();
+    if (const UniqueFd side = openShellSide())
+        ::tcflush(side.get(), TCIFLUSH);
+}
+
 void PtyShell::flushTyped()
 {
     const bool wasWaiting = !m_typed.isEmpty();
@@ -191,7 +223,24 @@ pid_t PtyShell::foregroundGroup() const
     return group > 0 ? group : 0;
 }
 
-void PtyShell::signalForeground(int signal)
+void PtyShell::markCommand()
+{
+    m_commandSince = ticksSinceBoot();
+}
+
+std::vector<pid_t> PtyShell::startedByCommand(Reach reach) const
+{
+    std::vector<pid_t> out;
+    for (const ProcessFacts &facts : allProcesses()) {
+        // Older ones belong to the session: exec 3< <(tail -f log).
+        if (facts.session == m_pid && facts.pid != m_pid && facts.startedAt >= m_commandSince
+            && (facts.group == m_pid || reach == Reach::Command))
+            out.push_back(facts.pid);
+    }
+    return out;
+}
+
+void PtyShell::signalForeground(int signal, Reach reach)
 {
     if (!alive())
         return;
@@ -204,6 +253,13 @@ void PtyShell::signalForeground(int signal)
     if (programInFront) {
         ::kill(-group, signal);
         ::kill(-group, SIGCONT);
+        return;
+    }
+    // The shell heeds no signal while it waits for the text of a substitution, or for a pipeline that an interrupt met half
+    // started: that one took the terminal back from the programs started after it.
+    for (const pid_t pid : startedByCommand(reach)) {
+        ::kill(pid, signal);
+        ::kill(pid, SIGCONT);
     }
 }
 

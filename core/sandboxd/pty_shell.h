@@ -11,6 +11,7 @@
 #include <QByteArray>
 
 #include <functional>
+#include <vector>
 
 namespace paddock::sandboxd {
 
@@ -33,6 +34,9 @@ public:
     void go(const char *answer = channelGo) { sendToChannel(answer); }
     /// Types into the terminal; buffered up to a limit while the terminal does not take it. False: over the limit.
     bool type(const QByteArray &bytes);
+    /// Whether something typed has been read by nothing yet. Only while the shell waits for go(): it holds the terminal's modes.
+    bool inputWaits() const;
+    void discardInput();
     /// Reads the terminal dry: everything written before this call is delivered before it returns.
     void drain();
     void setEcho(bool on);
@@ -44,13 +48,22 @@ public:
     /// Process group in front; 0 when unknown.
     pid_t foregroundGroup() const;
     bool shellInFront() const { return foregroundGroup() == m_pid; }
-    /// The group in front gets `signal`; the shell gives up the rest of a list or loop.
-    void signalForeground(int signal);
+    /// A command begins: what is started from here on is its.
+    void markCommand();
+    /// Whom a signal reaches besides the shell when no program is in front.
+    enum class Reach {
+        Substitutions, ///< what the command runs in the shell's own group, for its text
+        Command,       ///< everything the command has started, its background jobs too
+    };
+    /// What runs in front gets `signal`; the shell gives up the rest of a list or loop.
+    void signalForeground(int signal, Reach reach);
     /// Ends whatever is in front besides the shell, which is at its prompt.
     void killForeground();
 
 private:
+    std::vector<pid_t> startedByCommand(Reach reach) const;
     bool openTerminal(QString *why);
+    UniqueFd openShellSide() const;
     void onTerminal(std::uint32_t events);
     qint64 readTerminal(int rounds);
     void onChannel();
@@ -70,6 +83,7 @@ private:
     QByteArray m_channelOut;
     QByteArray m_typed;
     pid_t m_pid = -1;
+    std::uint64_t m_commandSince = 0; ///< ticksSinceBoot()
     bool m_channelWaits = false; ///< for room to send
     bool m_ended = false;
     bool m_hungUp = false;

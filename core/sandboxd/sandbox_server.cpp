@@ -90,6 +90,7 @@ SandboxServer::~SandboxServer()
 
 Result<void> SandboxServer::start(UniqueFd listenSocket)
 {
+    m_gate.setListener(listenSocket.get());
     m_contextBody = dumpJson(sandboxContext(m_options.home, m_options.workspace).write());
     return m_http.start(std::move(listenSocket));
 }
@@ -97,6 +98,10 @@ Result<void> SandboxServer::start(UniqueFd listenSocket)
 /// Authentication, then routing, then the body (§1.6).
 void SandboxServer::begin(const ExchangePtr &exchange)
 {
+    if (m_gate.looksForeign(*exchange)) {
+        replyRefused(exchange, 403, QStringLiteral("This sandbox has no API key, so it answers only to programs of this machine: no foreign Host or Origin"));
+        return;
+    }
     if (!m_gate.allows(*exchange)) {
         HttpReply reply;
         reply.status = 401;

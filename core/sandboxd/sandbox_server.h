@@ -51,6 +51,8 @@ private:
     void begin(const ExchangePtr &exchange);
     void complete(const ExchangePtr &exchange);
     void addShellRoutes();
+    void addSessionRoutes();
+    void addTerminalRoutes();
     void addBashRoutes();
     void addFileRoutes();
     void addOtherRoutes();

@@ -40,6 +40,7 @@ struct ShellCommand {
     std::optional<qint64> exitCode;
     qint64 idleLimit = 0; ///< seconds
     bool typed = false;
+    bool fed = false;     ///< something was typed while it ran
     bool started = false; ///< the shell reported record S
     bool ended = false;
     bool idleVerdict = false; ///< no_change_timeout was reported and no byte came since

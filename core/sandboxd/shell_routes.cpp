@@ -41,6 +41,8 @@ Json statusData(const QString &status)
 
 void SandboxServer::addShellRoutes()
 {
+    addSessionRoutes();
+    addTerminalRoutes();
     route<wire::ShellExecRequest>("POST", "/v1/shell/exec", [this](const ExchangePtr &exchange, const wire::ShellExecRequest &request) {
         m_shells.exec(request, [exchange](const ExecOutcome &outcome) { answerExec(exchange, outcome); });
     });
@@ -68,6 +70,11 @@ void SandboxServer::addShellRoutes()
             session->kill([exchange](const wire::ShellKillResult &result) { replyOk(exchange, result.write()); });
         });
     });
+}
+
+/// The sessions themselves (§2.7 to §2.10).
+void SandboxServer::addSessionRoutes()
+{
     route<wire::ShellCreateRequest>("POST", "/v1/shell/sessions/create", [this](const ExchangePtr &exchange, const wire::ShellCreateRequest &request) {
         m_shells.create(request, [exchange](const Outcome<ShellTable::SessionPtr> &session) {
             if (session)
@@ -97,6 +104,11 @@ void SandboxServer::addShellRoutes()
     m_router.add("DELETE", "/v1/shell/sessions", [this](const ExchangePtr &exchange, const QString &) {
         m_shells.removeAll([exchange](int cleaned) { replyOk(exchange, Json{{"cleaned", cleaned}}); });
     });
+}
+
+/// What people and panels watch a session with (§2.11, README.md).
+void SandboxServer::addTerminalRoutes()
+{
     m_router.add("GET", "/v1/shell/terminal-url", [this](const ExchangePtr &exchange, const QString &) {
         const QByteArray host = exchange->header("host");
         const QString base = host.isEmpty() ? m_options.baseUrl : QString(QStringLiteral("http://") + QString::fromUtf8(host));
@@ -111,7 +123,7 @@ void SandboxServer::addShellRoutes()
         openTerminalSocket(m_reactor, m_shells, exchange);
     });
 
-    // Paddock's own (README.md).
+    // Paddock's own.
     m_router.add("GET", "/v1/paddock/shell/stream", [this](const ExchangePtr &exchange, const QString &) {
         withSession(m_shells, exchange, QString::fromUtf8(exchange->query.value("id")),
                     [&](const auto &session) { streamSession(exchange, session); });

@@ -146,7 +146,7 @@ void ShellSession::dispatchNext()
         m_queue.pop_front();
         next.patience->stop();
         dispatch(std::move(next.request), std::move(next.done));
-    } else if (!m_typedAhead.isEmpty()) {
+    } else if (!m_typedAhead.isEmpty() || m_inputWaits) {
         beginTyping();
     }
 }
@@ -174,7 +174,7 @@ void ShellSession::sendCommand()
     line.keepSymlinks = request.preserveSymlinks.value_or(m_options.keepSymlinks);
     line.state = m_userState;
     m_shell->sendLine(commandLine(line, m_shell->terminal()));
-    watchForAbort(250ms);
+    watchForAbort(m_interrupted ? 30ms : 250ms);
 }
 
 // ---- what the shell says -------------------------------------------------------------------------------------------
@@ -231,6 +231,7 @@ void ShellSession::onRecord(const ShellRecord &record)
 
 void ShellSession::onStarted(const ShellRecord &record)
 {
+    m_interrupted = false;
     if (m_state == State::Editing && record.sequence == m_editSequence) {
         m_shell->drain();
         appendToRing("\r\x1b[K"); // the editor prints the prompt again
@@ -254,6 +255,7 @@ void ShellSession::onStarted(const ShellRecord &record)
     m_command->started = true;
     m_command->startedAt = m_command->lastOutputAt = m_reactor.now();
     m_state = State::Running;
+    m_shell->markCommand();
     m_shell->go();
     armTimers();
     if (m_command->request.asyncMode)
@@ -291,10 +293,16 @@ void ShellSession::onFinished(const ShellRecord &record)
     if (editorLeft || m_command->typed)
         m_shell->setEcho(false);
     if (mine && (record.sequence > m_command->sequence || m_command->killed || m_command->hardLimitHit)) {
-        // An interrupt in the middle of starting a job makes bash forget the job, and wait for it in the next command.
+        // An interrupt in the middle of starting a job makes bash forget the job, and wait for it, in front, in the next
+        // simple command of all: in this record's function or behind it.
+        m_interrupted = true;
         m_shell->killForeground();
         appendToRing("\r\x1b[K"); // the prompt that the interrupt has brought is followed by another
     }
+    if (mine && (m_command->killed || m_command->hardLimitHit))
+        m_shell->discardInput(); // as the terminal does for an interrupt
+    else if (mine && m_command->fed)
+        m_inputWaits = m_shell->inputWaits(); // typed ahead: the line editor gets it
     m_promptFrom = m_ring.end();
     m_shell->go();
     if (editorLeft) {
@@ -438,6 +446,8 @@ Result<QString> ShellSession::write(const QByteArray &bytes)
     bool taken = true;
     if (active || (m_state == State::Editing && m_editorListens)) {
         taken = m_shell->type(bytes);
+        if (active)
+            m_command->fed = true;
     } else {
         m_typedAhead += bytes;
         if (m_state == State::Idle)
@@ -452,9 +462,10 @@ void ShellSession::beginTyping()
 {
     m_state = State::Editing;
     m_editorListens = false;
+    m_inputWaits = false;
     m_editSequence = m_nextSequence++;
     m_shell->sendLine(typedLine(m_editSequence, m_shell->terminal()));
-    watchForAbort(250ms);
+    watchForAbort(m_interrupted ? 30ms : 250ms);
 }
 
 void ShellSession::releaseTyped()
@@ -496,6 +507,7 @@ void ShellSession::onTyped(const ShellRecord &record)
     m_command->started = true;
     m_command->startedAt = m_command->lastOutputAt = m_reactor.now();
     m_state = State::Running;
+    m_shell->markCommand();
     m_shell->go();
     armTimers();
     watchForAbort(250ms);

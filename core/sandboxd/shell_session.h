@@ -141,6 +141,8 @@ private:
     ByteRing m_ring;
     qint64 m_promptFrom = 0; ///< ring offset where the text between commands begins
     QByteArray m_typedAhead; ///< waits until the line editor listens
+    bool m_interrupted = false; ///< the last command was; what it left may still be in front
+    bool m_inputWaits = false; ///< a command that ended has left input in the terminal
     bool m_editorListens = false;
     std::uint64_t m_editSequence = 0;
     ShellState m_userState;

@@ -20,6 +20,12 @@ Clock::duration seconds(double value)
     return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(std::min(value, 1e9)));
 }
 
+/// A command that outlives the first signal loses its background jobs too: perhaps it is one of them that it waits for.
+PtyShell::Reach reachOf(int step)
+{
+    return step == 0 ? PtyShell::Reach::Substitutions : PtyShell::Reach::Command;
+}
+
 } // namespace
 
 // ---- timers of a command (§2.2) ------------------------------------------------------------------------------------
@@ -102,7 +108,7 @@ void ShellSession::killStep(int step)
         return;
     constexpr int steps = 10;
     // SIGINT, 300 ms, SIGTERM, 1 s, SIGKILL, and again every 200 ms for what a loop starts anew; 3 s in all.
-    m_shell->signalForeground(step == 0 ? SIGINT : step == 1 ? SIGTERM : SIGKILL);
+    m_shell->signalForeground(step == 0 ? SIGINT : step == 1 ? SIGTERM : SIGKILL, reachOf(step));
     sendProbe();
     if (step == steps) {
         const auto self = shared_from_this();
@@ -136,7 +142,7 @@ void ShellSession::hardStep(int step)
             onGone();
         return;
     }
-    m_shell->signalForeground(step == 0 ? SIGTERM : SIGKILL);
+    m_shell->signalForeground(step == 0 ? SIGTERM : SIGKILL, reachOf(step));
     sendProbe();
     m_ladder.start(step == 0 ? 500ms : 220ms, [this, step] { hardStep(step + 1); });
 }
@@ -162,6 +168,8 @@ void ShellSession::watchForAbort(Clock::duration first)
                 m_probe = 0;
             m_probeSeenWaiting = m_probe != 0;
             sendProbe();
+        } else if (m_interrupted && m_state != State::Running) {
+            m_shell->killForeground();
         }
         watchForAbort(abortLook);
     });

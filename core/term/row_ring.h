@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 namespace paddock {
@@ -53,6 +54,23 @@ public:
             m_rows.emplace_back();
         m_screenRows = rows;
         m_capacity = std::size_t(rows + scrollback);
+        if (m_rows.size() > m_capacity) {
+            const std::size_t surplus = m_rows.size() - m_capacity;
+            m_rows.erase(m_rows.begin(), m_rows.begin() + std::ptrdiff_t(surplus));
+            m_first += qint64(surplus);
+        }
+    }
+
+    /// All rows in order, and back again with the screen at their end (at least a screen of them): for wrapping anew.
+    std::vector<TermRow> takeAll()
+    {
+        linearise();
+        return std::exchange(m_rows, {});
+    }
+    void replaceAll(std::vector<TermRow> rows)
+    {
+        m_rows = std::move(rows);
+        m_head = 0;
         if (m_rows.size() > m_capacity) {
             const std::size_t surplus = m_rows.size() - m_capacity;
             m_rows.erase(m_rows.begin(), m_rows.begin() + std::ptrdiff_t(surplus));

@@ -35,7 +35,8 @@ void Terminal::feed(const QByteArray &bytes)
 {
     const std::lock_guard lock(m_mutex);
     m_state->collecting = false;
-    vterm_input_write(m_state->vt, bytes.constData(), size_t(bytes.size()));
+    const QByteArray harmless = m_state->filter.take(bytes);
+    vterm_input_write(m_state->vt, harmless.constData(), size_t(harmless.size()));
     ++m_state->generation;
 }
 

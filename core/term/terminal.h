@@ -33,7 +33,8 @@ public:
     Terminal &operator=(const Terminal &) = delete;
 
     void feed(const QByteArray &bytes);
-    /// Clamped to the limits. Long lines re-wrap on the screen's rows only when the program redraws.
+    /// Clamped to the limits. Broken lines are broken anew at another width (but not those of a full-screen program, which
+    /// redraws); rows get new numbers then.
     void resize(int columns, int rows);
     /// Drops everything.
     void reset();

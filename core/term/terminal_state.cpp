@@ -50,6 +50,39 @@ TermColor toColor(const VTermColor &color, bool foreground)
     return {TermColor::Kind::Rgb, 0, color.rgb.red, color.rgb.green, color.rgb.blue};
 }
 
+/// Writes one logical line as rows of the given width.
+class RowWrapper
+{
+public:
+    RowWrapper(std::vector<TermRow> &rows, int columns) : m_rows(rows), m_columns(columns) { m_rows.emplace_back(); }
+
+    std::size_t row() const { return m_rows.size() - 1; }
+    int column() const { return int(m_rows.back().cells.size()); }
+    void breakLine()
+    {
+        m_rows.back().wrapped = true;
+        m_rows.emplace_back();
+    }
+    void add(const TermRow &from, std::size_t at)
+    {
+        Cell cell = from.cells[at];
+        if (column() + std::max<int>(1, cell.width) > m_columns) // a wide character is not cut in two
+            breakLine();
+        if (cell.combining > 0) {
+            auto &combined = m_rows.back().combined;
+            const bool room = combined.size() < maxCombinedPerRow;
+            if (room)
+                combined.push_back(from.combined[std::size_t(cell.combining - 1)]);
+            cell.combining = room ? std::uint8_t(combined.size()) : std::uint8_t(0);
+        }
+        m_rows.back().cells.push_back(cell);
+    }
+
+private:
+    std::vector<TermRow> &m_rows;
+    int m_columns;
+};
+
 } // namespace
 
 Terminal::State::State(int columnCount, int rows, const TerminalLimits &l)
@@ -265,8 +298,57 @@ int Terminal::State::setProperty(VTermProp prop, const VTermValue *value)
     }
 }
 
+/// Lines that were broken at the old width are broken at the new one; the cursor stays on its character. What stood on
+/// the screen stays there as far as it fits.
+void Terminal::State::rewrap(int cols, VTermPos &pos)
+{
+    const auto screen = std::size_t(ring.screenRows());
+    std::vector<TermRow> old = ring.takeAll();
+    const std::size_t oldTop = old.size() - screen;
+    const std::size_t cursorRow = oldTop + std::size_t(std::clamp(pos.row, 0, int(screen) - 1));
+    std::size_t used = old.size();
+    while (used > cursorRow + 1 && old[used - 1].cells.empty())
+        --used; // blank rows below the cursor are made anew
+    std::vector<TermRow> fresh;
+    std::size_t top = 0, newCursorRow = 0;
+    int newCursorCol = pos.col;
+    for (std::size_t r = 0; r < used;) {
+        RowWrapper wrapper(fresh, cols);
+        for (bool more = true; more && r < used; ++r) {
+            if (r == oldTop)
+                top = wrapper.row();
+            const TermRow &row = old[r];
+            for (std::size_t c = 0; c < row.cells.size(); ++c) {
+                const bool here = r == cursorRow && int(c) == pos.col;
+                wrapper.add(row, c);
+                if (here) {
+                    newCursorRow = wrapper.row();
+                    newCursorCol = wrapper.column() - 1;
+                }
+            }
+            if (r == cursorRow && std::size_t(pos.col) >= row.cells.size()) {
+                const int behind = wrapper.column() + pos.col - int(row.cells.size());
+                if (behind >= cols)
+                    wrapper.breakLine();
+                newCursorRow = wrapper.row();
+                newCursorCol = behind < cols ? behind : std::min(cols - 1, behind - cols);
+            }
+            more = row.wrapped && int(row.cells.size()) + 1 >= columns; // a row that was shortened since is no broken line
+        }
+    }
+    const std::size_t below = fresh.size() - std::min(top, fresh.size());
+    if (below < screen)
+        fresh.resize(fresh.size() + screen - below);
+    const std::size_t newTop = fresh.size() - screen;
+    pos.row = newCursorRow < newTop ? 0 : int(newCursorRow - newTop);
+    pos.col = newCursorCol;
+    ring.replaceAll(std::move(fresh));
+}
+
 int Terminal::State::resized(int rows, int cols, VTermStateFields *fields)
 {
+    if (cols != columns && !alternate)
+        rewrap(cols, fields->pos);
     const int before = ring.screenRows();
     if (rows < before) {
         // Blank rows below the cursor go first; only then rows move into the scrollback.

@@ -3,6 +3,7 @@
 #pragma once
 
 // Private to this room: the only header that includes libvterm.
+#include "core/term/input_filter.h"
 #include "core/term/row_ring.h"
 #include "core/term/terminal.h"
 
@@ -32,6 +33,7 @@ struct Terminal::State {
     int setPen(VTermAttr attr, const VTermValue *value);
     int setProperty(VTermProp prop, const VTermValue *value);
     int resized(int rows, int cols, VTermStateFields *fields);
+    void rewrap(int cols, VTermPos &pos);
 
     VTerm *vt = nullptr;
     VTermState *vts = nullptr;
@@ -48,6 +50,7 @@ struct Terminal::State {
     bool cursorVisible = true;
     bool reverseVideo = false;
     quint64 generation = 0;
+    InputFilter filter;
     bool collecting = false; ///< bytes from libvterm are keys that a person typed; otherwise answers, dropped
     QByteArray collected;
 

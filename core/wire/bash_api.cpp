@@ -8,12 +8,6 @@ namespace paddock::wire {
 
 namespace {
 
-void checkAbsolute(FieldReader &in, const char *key, const std::optional<QString> &path)
-{
-    if (path && (!path->startsWith(QLatin1Char('/')) || path->contains(QChar(u'\0'))))
-        in.failValue(key, QStringLiteral("path must be absolute"));
-}
-
 std::map<QString, QString> readEnvironment(FieldReader &in)
 {
     std::map<QString, QString> env;

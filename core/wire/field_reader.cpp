@@ -264,4 +264,10 @@ FieldReader FieldReader::nested(const Json &value, const char *key, qsizetype in
     return FieldReader(value, std::move(loc), m_issues);
 }
 
+void checkAbsolute(FieldReader &in, const char *key, const std::optional<QString> &path)
+{
+    if (path && (!path->startsWith(QLatin1Char('/')) || path->contains(QChar(u'\0'))))
+        in.failValue(key, QStringLiteral("path must be absolute"));
+}
+
 } // namespace paddock::wire

@@ -120,5 +120,17 @@ void putIf(Json &object, const char *key, const std::optional<T> &value)
         object[key] = orNull(value);
 }
 Json toJson(const QStringList &list);
+/// The `write()` of each.
+template<typename T>
+Json writeList(const QList<T> &list)
+{
+    Json out = Json::array();
+    for (const T &item : list)
+        out.push_back(item.write());
+    return out;
+}
+
+/// Fails the field when there is a path that is not absolute.
+void checkAbsolute(FieldReader &in, const char *key, const std::optional<QString> &path);
 
 } // namespace paddock::wire

@@ -8,15 +8,6 @@ namespace paddock::wire {
 
 namespace {
 
-template<typename T>
-Json writeList(const QList<T> &list)
-{
-    Json out = Json::array();
-    for (const T &item : list)
-        out.push_back(item.write());
-    return out;
-}
-
 void putStrings(Json &object, const char *key, const std::optional<QStringList> &list)
 {
     if (list)

@@ -4,19 +4,6 @@
 
 namespace paddock::wire {
 
-namespace {
-
-template<typename T>
-Json writeList(const QList<T> &list)
-{
-    Json out = Json::array();
-    for (const T &item : list)
-        out.push_back(item.write());
-    return out;
-}
-
-} // namespace
-
 ToolSpec ToolSpec::read(FieldReader &in)
 {
     return {in.optionalString("ver"), in.optionalString("bin"), in.optionalStrings("alias").value_or(QStringList())};

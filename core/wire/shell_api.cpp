@@ -8,12 +8,6 @@ namespace {
 
 constexpr qsizetype maxSessionIdBytes = 128;
 
-void checkAbsolute(FieldReader &in, const char *key, const std::optional<QString> &path)
-{
-    if (path && (!path->startsWith(QLatin1Char('/')) || path->contains(QChar(u'\0'))))
-        in.failValue(key, QStringLiteral("path must be absolute"));
-}
-
 } // namespace
 
 bool isKnownShellStatus(const QString &status)

@@ -49,6 +49,7 @@ build_preset()
         mode=loud
     fi
     release_lock "$BUILD_LOCK"
+    ((code != 130)) || die "the build of $folder was interrupted; the next one goes on from here." 130
     ((code == 0)) || die "the build of $folder failed; the first error above counts." "$code"
     [[ $mode != loud ]] || say "built $folder in $(seconds_since "$began")"
 }

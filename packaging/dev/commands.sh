@@ -42,16 +42,36 @@ display_answers()
     ! have xdpyinfo || timeout 5 xdpyinfo >/dev/null 2>&1
 }
 
+# The sample works on this checkout, unless told otherwise; it only reads it.
 command_run()
 {
+    local arguments=("$@")
+    [[ " $* " == *' --workspace'* || " $* " == *' -w '* ]] || arguments=(--workspace "$CHECKOUT" "$@")
     build_preset release quiet paddock paddock-sandboxd
     if display_answers; then
         say 'opening the window with the sample run'
-        exec "$BIN/paddock" --sample "$@"
+        exec "$BIN/paddock" --sample "${arguments[@]}"
     fi
     [[ -z ${DISPLAY:-} ]] || say "the display $DISPLAY does not answer"
     say 'no display: the sample run without a window. Its model is scripted, its commands are real.'
-    exec "$BIN/paddock" run --scenario survey "$@"
+    local began code=0
+    began=$(date +%s.%N)
+    # Ctrl-C is for the run, which cancels and drains; we wait for it and go on with its exit code.
+    trap : INT
+    "$BIN/paddock" run --scenario survey "${arguments[@]}" || code=$?
+    ((code != 0)) || show_report "$began"
+    exit "$code"
+}
+
+# The newest report of a run that began after a moment, and its first lines.
+show_report()
+{
+    local report
+    report=$(find "${XDG_DATA_HOME:-$HOME/.local/share}/paddock" -path '*/outputs/report.md' -newermt "@$1" \
+        -printf '%T@ %p\n' 2>/dev/null | sort -n | tail -n 1 | cut -d ' ' -f 2-)
+    [[ -n $report ]] || return 0
+    printf '\n%s\n\n' "$report"
+    sed -n 1,24p "$report"
 }
 
 command_test()
@@ -111,9 +131,8 @@ command_cases()
 
 command_bench()
 {
-    build_with -DPADDOCK_BENCH=ON
-    build_preset release:bench quiet paddock_bench
-    exec "$CHECKOUT/build/bench/bin/paddock_bench" "$@"
+    build_preset release quiet paddock_bench
+    exec "$BIN/paddock_bench" "$@"
 }
 
 command_screenshot()

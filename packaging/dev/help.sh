@@ -17,12 +17,12 @@ Start here
 
 Build and run
   ./dev setup [--extra]     get what is missing now (the other subcommands do it by themselves); --extra: also what
-                            lint, bench and test --fuzz use
+                            lint and test --fuzz use
   ./dev build [PRESET] [TARGET...]
                             PRESET: release (default), debug, asan, tsan; the programs are in build/PRESET/bin
   ./dev paddock ARGS...     build, then the program with these arguments, as in ./dev paddock run --help
   ./dev screenshot OUT.png [--scenario NAME] [--panel NAME] [--theme dark|light] [--size WxH]
-                            a picture of the window, without a display
+                            a picture of the window, without a display; also --workspace DIR
   ./dev shell [CMD...]      a shell, or one command, where everything is installed
 
 Test

@@ -10,18 +10,17 @@ readonly SCREENSHOT_LIMIT=180
 
 take_screenshot()
 {
-    local out='' size=1600x1000 arguments=()
+    local out='' size=1600x1000 workspace='' arguments=()
     while (($#)); do
         case $1 in
-        --scenario | --panel | --theme | --size)
+        --scenario | --panel | --theme | --size | --workspace)
             [[ -n ${2:-} ]] || die "$1 wants a value." 2
-            [[ $1 != --size ]] || size=$2
+            case $1 in
+            --size) size=$2 ;;
+            --workspace) workspace=$2 ;;
+            esac
             arguments+=("$1" "$2")
             shift
-            ;;
-        --scenario=* | --panel=* | --theme=* | --size=*)
-            [[ $1 != --size=* ]] || size=${1#*=}
-            arguments+=("${1%%=*}" "${1#*=}")
             ;;
         -*) die "screenshot knows no $1; ./dev --help shows what it takes." 2 ;;
         *)
@@ -33,6 +32,7 @@ take_screenshot()
     done
     [[ -n $out ]] || die 'where to? ./dev screenshot OUT.png' 2
     [[ $size =~ ^[1-9][0-9]{1,4}x[1-9][0-9]{1,4}$ ]] || die "\"$size\" is no size; --size takes WxH, as in 1600x1000." 2
+    [[ -n $workspace ]] || arguments+=(--workspace "$CHECKOUT")
     [[ $out == /* ]] || out=$PWD/$out
     [[ -d $(dirname "$out") ]] || die "there is no folder $(dirname "$out")."
     build_preset release quiet paddock paddock-sandboxd

@@ -5,10 +5,9 @@
 #include "core/sandbox/aio/aio_sandbox.h"
 #include "core/sandbox/aio/shell_text.h"
 #include "tests/cases/aio_case_support.h"
+#include "tests/cases/script_server.h"
 
 #include <QLoggingCategory>
-
-#include <map>
 
 namespace paddock::cases {
 
@@ -393,87 +392,6 @@ Verdict runBash(const Json &testCase)
 
 // ---- sandbox.json: shell.script -------------------------------------------------------------------------------------
 
-/// Plays the server of one script: replies in order, echoes filled in, sessions named S1…, B1… in order of creation.
-class ScriptServer
-{
-public:
-    explicit ScriptServer(const Json &input) : m_replies(memberOf(input, "server"))
-    {
-        for (const Json &call : memberOf(input, "calls"))
-            m_holdExec = m_holdExec || stringOf(call, "op") == QLatin1String("server_answers");
-        fake.setHandler([this](const FakeRequest &request) { return answer(request); });
-    }
-
-    void answers()
-    {
-        m_holdExec = false;
-        fake.answerHeld(m_heldReply);
-    }
-    QString nameOf(const QString &id) const { return m_names.value(id, id); }
-
-    FakeAio fake;
-
-private:
-    std::optional<FakeReply> answer(const FakeRequest &request)
-    {
-        const Json body = request.json();
-        const QByteArray path = request.path();
-        if (path == "/v1/shell/sessions/create")
-            m_names.insert(stringOf(body, "id"), QStringLiteral("S%1").arg(++m_shells));
-        else if (path == "/v1/bash/sessions/create")
-            m_names.insert(stringOf(body, "session_id"), QStringLiteral("B%1").arg(++m_bashes));
-        if (m_next >= m_replies.size())
-            return FakeReply::json(Json{{"success", false}, {"message", "the script is over"}}, 500);
-        const FakeReply reply = shaped(m_replies[m_next++], path, body);
-        if (m_holdExec && path == "/v1/shell/exec") {
-            m_heldReply = reply;
-            return std::nullopt;
-        }
-        return reply;
-    }
-
-    static FakeReply shaped(const Json &step, const QByteArray &path, const Json &request)
-    {
-        if (const QString how = stringOf(step, "transport"); !how.isEmpty()) {
-            FakeReply reply;
-            reply.fault = how == QLatin1String("read_timeout") ? QStringLiteral("accept_never_answer") : QStringLiteral("rst_before_headers");
-            return reply;
-        }
-        const int status = int(intOf(step, "status", 200));
-        if (step.contains("body")) {
-            if (step["body"].is_string())
-                return FakeReply::text(stringOf(step, "body").toUtf8(), status, "text/plain");
-            return FakeReply::json(step["body"], status);
-        }
-        Json data = memberOf(step, "data");
-        if (data.is_object()) { // the case lists what matters; the rest of the schema is filled in
-            const bool bash = path.startsWith("/v1/bash");
-            const Json echo = memberOf(request, bash ? "session_id" : "id");
-            if (!data.contains("session_id") || data["session_id"] == "*")
-                data["session_id"] = echo.is_null() ? Json("implicit") : echo;
-            if (path.endsWith("/exec")) {
-                for (const auto &[key, value] : std::map<std::string, Json>{{"command", memberOf(request, "command")}, {"command_id", "c1"}}) {
-                    if (!data.contains(key))
-                        data[key] = value;
-                }
-            } else if (!data.contains("working_dir")) {
-                data["working_dir"] = "/w";
-            }
-        }
-        FakeReply reply = FakeReply::data(data);
-        reply.status = status;
-        return reply;
-    }
-
-    const Json m_replies;
-    std::size_t m_next = 0;
-    int m_shells = 0;
-    int m_bashes = 0;
-    bool m_holdExec = false;
-    FakeReply m_heldReply;
-    QHash<QString, QString> m_names;
-};
-
 QString requestProblem(const Json &expected, const FakeRequest &got, const ScriptServer &server)
 {
     QString path = QString::fromLatin1(got.path());
@@ -520,7 +438,7 @@ QString sessionsProblem(const Json &expected, const aio::AioSandbox &sandbox, co
 Verdict runScript(const Json &testCase)
 {
     const Json &input = testCase["input"], &expect = testCase["expect"];
-    ScriptServer server(input);
+    ScriptServer server(input, memberOf(expect, "requests"));
     aio::ShellOptions options;
     options.closedStdin = boolOf(input, "stdin_prefix", true);
     for (const Json &step : memberOf(input, "server")) {
@@ -552,7 +470,7 @@ Verdict runScript(const Json &testCase)
     }
     if (!spinUntil(allDone))
         return failed(QStringLiteral("the script never ended"));
-    const auto &requests = server.fake.requests();
+    const std::vector<FakeRequest> requests = server.requests();
     const Json &wanted = memberOf(expect, "requests");
     if (requests.size() != wanted.size())
         return failed(QStringLiteral("%1 requests were sent, expected %2").arg(requests.size()).arg(wanted.size()));

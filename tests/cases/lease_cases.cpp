@@ -67,7 +67,7 @@ public:
         if (slot.isEmpty() || dead.contains(slot))
             slot = SandboxId(QStringLiteral("sbx-%1").arg(++made));
         calls[index]["returns"] = toJson(slot.value());
-        co_return slot;
+        co_return SandboxId(slot); // a copy: QCoro moves from lvalues (core/base/task.h)
     }
     bool isAlive(const SandboxId &sandbox) override { return !dead.contains(sandbox); }
     Task<> releaseScope(SandboxId sandbox, LeaseOwner owner) override

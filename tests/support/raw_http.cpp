@@ -65,8 +65,10 @@ bool RawHttp::fill(Clock::time_point deadline)
 {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
     pollfd entry{m_fd, POLLIN, 0};
-    if (m_fd < 0 || left < 0 || ::poll(&entry, 1, int(left)) <= 0)
+    if (m_fd < 0 || left < 0)
         return false;
+    if (const int ready = ::poll(&entry, 1, int(left)); ready <= 0)
+        return ready < 0 && errno == EINTR; // a signal: the caller asks again
     char block[65536];
     const ssize_t count = ::recv(m_fd, block, sizeof block, 0);
     if (count <= 0)
@@ -168,7 +170,7 @@ RawReply RawHttp::request(const QByteArray &method, const QByteArray &target, co
     const auto begin = Clock::now();
     if (m_fd < 0 && !connect())
         return {};
-    QByteArray head = method + ' ' + target + " HTTP/1.1\r\nHost: sandbox\r\n";
+    QByteArray head = method + ' ' + target + " HTTP/1.1\r\nHost: localhost\r\n";
     bool typed = false, sized = false;
     for (const auto &[name, value] : headers) {
         head += name + ": " + value + "\r\n";
@@ -204,7 +206,7 @@ RawWebSocket::RawWebSocket(const QString &address, const QByteArray &target, con
 {
     if (!m_http.connect())
         return;
-    QByteArray head = "GET " + target + " HTTP/1.1\r\nHost: sandbox\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    QByteArray head = "GET " + target + " HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
                       "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n";
     for (const auto &[name, value] : headers)
         head += name + ": " + value + "\r\n";

@@ -6,7 +6,7 @@
 
 #include <QDeadlineTimer>
 #include <QCoreApplication>
-#include <QThread>
+#include <QTimer>
 
 #include <functional>
 #include <memory>
@@ -53,10 +53,12 @@ inline Pending<bool> begin(Task<> task)
 inline bool spinUntil(const std::function<bool()> &condition, int milliseconds = 30000)
 {
     const QDeadlineTimer deadline(milliseconds);
+    QTimer heartbeat; // conditions may depend on what other threads and processes do
+    heartbeat.start(5);
     while (!condition()) {
         if (deadline.hasExpired())
             return false;
-        QCoreApplication::processEvents(QEventLoop::AllEvents | QEventLoop::WaitForMoreEvents, QDeadlineTimer(5));
+        QCoreApplication::processEvents(QEventLoop::AllEvents | QEventLoop::WaitForMoreEvents);
         QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
     }
     return true;

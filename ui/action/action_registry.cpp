@@ -2,6 +2,8 @@
 // SPDX-FileCopyrightText: The Paddock authors
 #include "ui/action/action_registry.h"
 
+#include "ui/paint/glyph_icon.h"
+
 #include <QIcon>
 #include <QSettings>
 #include <QWidget>
@@ -10,6 +12,18 @@ namespace paddock {
 
 namespace {
 const char *const contextProperty = "paddockContext";
+
+QIcon iconOf(const QString &name)
+{
+    if (name == u"glyph:play")
+        return glyphIcon(Glyph::Play);
+    if (name == u"glyph:stop")
+        return glyphIcon(Glyph::Stop);
+    if (name == u"glyph:stop-one")
+        return glyphIcon(Glyph::StopOne);
+    return name == u"glyph:follow" ? glyphIcon(Glyph::Follow) : QIcon::fromTheme(name);
+}
+
 } // namespace
 
 ActionRegistry::ActionRegistry(QWidget *window) : QObject(window), m_window(window) {}
@@ -21,7 +35,7 @@ QAction *ActionRegistry::make(const ActionSpec &spec)
     action->setObjectName(spec.id);
     action->setProperty(contextProperty, spec.context);
     if (!spec.icon.isEmpty())
-        action->setIcon(QIcon::fromTheme(spec.icon));
+        action->setIcon(iconOf(spec.icon));
     action->setShortcut(spec.shortcut);
     action->setCheckable(spec.checkable);
     const QString shortcut = spec.shortcut.toString(QKeySequence::NativeText);

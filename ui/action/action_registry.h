@@ -19,7 +19,7 @@ namespace paddock {
 struct ActionSpec {
     QString id;       ///< stable, "run.cancel"
     QString text;     ///< with mnemonic; whole words for the palette
-    QString icon;     ///< freedesktop icon name, may be empty
+    QString icon;     ///< freedesktop icon name, or glyph:play, glyph:stop, glyph:stop-one, glyph:follow; may be empty
     QKeySequence shortcut;
     QString context;  ///< the menu it belongs to, translated; shown in the palette
     QString tip;      ///< one sentence, empty for none

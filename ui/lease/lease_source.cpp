@@ -45,7 +45,11 @@ QString leaseStateWord(LeaseState state)
 QString shortSandbox(const SandboxLane &sandbox)
 {
     constexpr qsizetype mostLetters = 16;
-    if (sandbox.id.size() <= mostLetters)
+    constexpr qsizetype fewDigits = 8;
+    const bool digits = std::all_of(sandbox.id.cbegin(), sandbox.id.cend(), [](QChar c) {
+        return c == u'-' || (c >= u'0' && c <= u'9') || (c >= u'a' && c <= u'f');
+    });
+    if (sandbox.id.size() <= (digits ? fewDigits : mostLetters))
         return sandbox.id;
     const QString kind = sandbox.backend.isEmpty() ? sandbox.provider : sandbox.backend;
     return kind.isEmpty() ? sandbox.id.left(mostLetters) : kind + u'-' + sandbox.id.right(4);

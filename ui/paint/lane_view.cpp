@@ -111,7 +111,7 @@ void LaneView::setHeadingWidth(int width)
 int LaneView::preferredHeadingWidth() const
 {
     const int letter = fontMetrics().averageCharWidth();
-    return std::min(letter * 28, std::max(letter * 12, width() * 3 / 10));
+    return std::min(letter * 32, std::max(letter * 12, width() * 3 / 10));
 }
 
 int LaneView::headingWidth() const

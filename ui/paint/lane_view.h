@@ -47,6 +47,8 @@ public:
     int selectedRow() const { return m_row; }
     /// Selects and scrolls to it when it lies on a visible row; `nothing` clears.
     void select(quint32 id, bool reveal = true);
+    /// Where the bars are, in viewport coordinates.
+    QRect laneArea() const { return {laneLeft(), axisHeight(), laneWidth(), viewport()->height() - axisHeight()}; }
     QRect rowRect(int row) const;
     int visibleRowAt(int y) const;
     /// The span under a point of the viewport; `nothing` when there is none.

@@ -5,6 +5,7 @@
 #include <QApplication>
 #include <QIcon>
 #include <QPixmapCache>
+#include <QProxyStyle>
 #include <QStyle>
 #include <QStyleFactory>
 #include <QStyleHints>
@@ -69,8 +70,26 @@ QPalette ownPalette(bool dark)
 /// A desktop that themes Qt brings a style of its own; Fusion is what is left when none does.
 bool desktopGivesColours()
 {
-    return QApplication::style() && QApplication::style()->name().compare(QLatin1String("fusion"), Qt::CaseInsensitive) != 0;
+    static const bool gives = QApplication::style()->name().compare(QLatin1String("fusion"), Qt::CaseInsensitive) != 0;
+    return gives;
 }
+
+/// Fusion without the dots between docks.
+class PlainFusion : public QProxyStyle
+{
+public:
+    PlainFusion() : QProxyStyle(QStyleFactory::create(QStringLiteral("Fusion"))) {}
+
+    void drawPrimitive(PrimitiveElement element, const QStyleOption *option, QPainter *painter, const QWidget *widget) const override
+    {
+        if (element != PE_IndicatorDockWidgetResizeHandle)
+            QProxyStyle::drawPrimitive(element, option, painter, widget);
+    }
+    int pixelMetric(PixelMetric metric, const QStyleOption *option, const QWidget *widget) const override
+    {
+        return metric == PM_DockWidgetSeparatorExtent ? 5 : QProxyStyle::pixelMetric(metric, option, widget);
+    }
+};
 
 void applyNow(QApplication &app, ThemeChoice choice)
 {
@@ -79,7 +98,7 @@ void applyNow(QApplication &app, ThemeChoice choice)
         app.setPalette(QPalette());
     } else {
         if (!desktopGivesColours() && !qApp->property("paddockStyled").toBool()) {
-            QApplication::setStyle(QStyleFactory::create(QStringLiteral("Fusion")));
+            QApplication::setStyle(new PlainFusion);
             qApp->setProperty("paddockStyled", true);
         }
         app.setPalette(ownPalette(choice == ThemeChoice::Dark || (choice == ThemeChoice::System && wishDark)));
@@ -108,7 +127,7 @@ QColor themeColor(const QPalette &palette, Tint role)
     case Tint::Panel: return base;
     case Tint::Raised: return window;
     case Tint::Console: return own.console;
-    case Tint::Line: return mix(window, text, dark ? 0.11 : 0.16);
+    case Tint::Line: return mix(window, text, dark ? 0.14 : 0.18);
     case Tint::Text: return text;
     case Tint::Dim: return mix(text, base, 0.42);
     case Tint::Accent: return palette.color(QPalette::Accent);

@@ -118,7 +118,7 @@ void ConversationView::refresh()
     placeFrom(firstChanged);
     if (m_follow)
         scrollToEnd();
-    else if (more && !m_newBelow->isVisible() && isVisible() && verticalScrollBar()->maximum() > 0) {
+    else if (more && m_run->facts().live && !m_newBelow->isVisible() && isVisible() && verticalScrollBar()->maximum() > 0) {
         m_newBelow->show();
         placeNewBelow();
     }

@@ -53,7 +53,7 @@ void MessagesModel::setHashes(const QStringList &hashes)
         if (!self || m_messages.contains(hash))
             continue;
         m_fetch(hash, [self, hash](const MessagePtr &message) {
-            if (self && message)
+            if (self)
                 self->arrived(hash, message);
         });
     }
@@ -63,7 +63,17 @@ void MessagesModel::arrived(const QString &hash, const MessagePtr &message)
 {
     if (m_messages.contains(hash))
         return;
-    m_messages.insert(hash, message);
+    if (message) {
+        m_missing.remove(hash);
+        m_messages.insert(hash, message);
+    } else {
+        m_missing.insert(hash);
+    }
+    tellRowsOf(hash);
+}
+
+void MessagesModel::tellRowsOf(const QString &hash)
+{
     for (int row = 0; row < m_hashes.size(); ++row) {
         if (m_hashes.at(row) == hash)
             Q_EMIT dataChanged(index(row, 0), index(row, ColumnCount - 1));
@@ -93,7 +103,8 @@ QVariant MessagesModel::data(const QModelIndex &index, int role) const
     case NumberColumn: return index.row() + 1;
     case RoleColumn: return message ? roleName(message->role) : QStringLiteral("…");
     case TokensColumn: return message ? formatTokens(estimateTokens(*message)) : QString();
-    case TextColumn: return message ? firstLine(message) : tr("The journal keeps no text for this message.");
+    case TextColumn: return message ? firstLine(message)
+        : m_missing.contains(m_hashes.at(index.row())) ? tr("The journal keeps no text for this message.") : QString();
     default: return {};
     }
 }

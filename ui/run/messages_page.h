@@ -6,6 +6,7 @@
 
 #include <QAbstractTableModel>
 #include <QHash>
+#include <QSet>
 #include <QWidget>
 
 #include <functional>
@@ -40,9 +41,11 @@ public:
 
 private:
     void arrived(const QString &hash, const MessagePtr &message);
+    void tellRowsOf(const QString &hash);
     MessageFetch m_fetch;
     QStringList m_hashes;
     QHash<QString, MessagePtr> m_messages;
+    QSet<QString> m_missing; ///< asked for, and there is none
 };
 
 /// What the model saw, turn by turn: pick a turn, read each message whole. Owner: the centre; GUI thread.

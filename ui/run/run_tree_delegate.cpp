@@ -46,9 +46,13 @@ void RunTreeDelegate::paint(QPainter *painter, const QStyleOptionViewItem &optio
     font.setBold(index.data(RunTreeModel::StrongRole).toBool());
     const QFontMetrics metrics(font);
     const QString remark = index.data(RunTreeModel::RemarkRole).toString();
-    const int remarkRoom = std::min(option.fontMetrics.horizontalAdvance(remark), (right - x) / 2);
+    // An agent's name tells it from the others, so it goes last; a run's title is long and shares the room.
+    const int rest = right - x - pad - 2 - metrics.horizontalAdvance(index.data().toString());
+    const int few = pad * 4; // less than this says nothing
+    const int share = kind != RunTreeModel::AgentNode ? (right - x) / 2 : rest < few ? 0 : rest;
+    const int remarkRoom = std::min(option.fontMetrics.horizontalAdvance(remark), share);
     const QString title = metrics.elidedText(index.data().toString(), Qt::ElideRight,
-                                             std::max(0, right - x - (remark.isEmpty() ? 0 : remarkRoom + pad)));
+                                             std::max(0, right - x - (remarkRoom == 0 ? 0 : remarkRoom + pad)));
     painter->setFont(font);
     painter->setPen(themeColor(palette, Tint::Text));
     painter->drawText(QRect(x, option.rect.top(), right - x, option.rect.height()), Qt::AlignLeft | Qt::AlignVCenter, title);
@@ -58,9 +62,10 @@ void RunTreeDelegate::paint(QPainter *painter, const QStyleOptionViewItem &optio
     if (index.data(RunTreeModel::UrgentRole).toBool())
         role = Mark(index.data(RunTreeModel::MarkRole).toInt()) == Mark::Failed ? Tint::Error : Tint::Warn;
     painter->setPen(themeColor(palette, role));
-    painter->drawText(QRect(x, option.rect.top(), std::max(0, right - x), option.rect.height()),
-                      Qt::AlignLeft | Qt::AlignVCenter,
-                      option.fontMetrics.elidedText(remark, Qt::ElideRight, std::max(0, right - x)));
+    if (remarkRoom > 0)
+        painter->drawText(QRect(x, option.rect.top(), std::max(0, right - x), option.rect.height()),
+                          Qt::AlignLeft | Qt::AlignVCenter,
+                          option.fontMetrics.elidedText(remark, Qt::ElideRight, std::max(0, right - x)));
     painter->restore();
 }
 

@@ -146,7 +146,7 @@ QString toolRemark(const ConversationItem &call, Micros now)
 {
     if (call.status.isEmpty())
         return formatElapsed(now - call.at);
-    QString text = formatSpan(call.amountMs * 1000);
+    QString text = call.amountMs < 1000 ? RunWords::tr("%1 ms").arg(call.amountMs) : formatSpan(call.amountMs * 1000);
     if (call.bytes > 0)
         text = RunWords::tr("%1 · %2").arg(formatBytes(call.bytes), text);
     if (call.status == u"error")

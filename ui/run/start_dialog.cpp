@@ -56,8 +56,6 @@ StartDialog::StartDialog(QWidget *parent)
     m_folder->setPlaceholderText(tr("Empty: a new folder of the run's own"));
     m_folder->setAccessibleName(tr("Folder to work on"));
     m_sandbox->addItem(tr("Embedded: isolated, no network, no container engine needed"), QStringLiteral("embedded"));
-    m_sandbox->addItem(tr("Container: an AIO image by Docker or Podman"), QStringLiteral("container"));
-    m_sandbox->addItem(tr("Provisioner: an AIO pod from a service"), QStringLiteral("provisioner"));
     m_sandbox->addItem(tr("Local: files on this machine, no isolation"), QStringLiteral("local"));
     m_problem->setWordWrap(true);
 

@@ -63,7 +63,11 @@ WelcomePage::WelcomePage(QAction *startSample, QAction *openFolder, QWidget *par
     frame->setMaximumWidth(fontMetrics().averageCharWidth() * 76);
     auto *layout = new QVBoxLayout(this);
     layout->addStretch(1);
-    layout->addWidget(frame, 0, Qt::AlignHCenter);
+    auto *middle = new QHBoxLayout; // not by alignment: the words must know their width to tell their height
+    middle->addStretch(1);
+    middle->addWidget(frame, 1000);
+    middle->addStretch(1);
+    layout->addLayout(middle);
     layout->addStretch(2);
     setFocusProxy(sample);
 }

@@ -21,12 +21,15 @@ ShellPane::ShellPane(RunService *service, RunId run, const QString &scope, QWidg
       m_takeOver(new QToolButton(this)), m_search(new QLineEdit(this))
 {
     setAccessibleName(tr("Shell of %1").arg(shortOwner(scope)));
+    m_view->setAccessibleName(tr("Terminal of %1").arg(shortOwner(scope)));
     m_title->setTextFormat(Qt::RichText);
     m_state->setTextFormat(Qt::RichText);
     m_title->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+    m_title->installEventFilter(this);
     m_takeOver->setText(tr("take over"));
     m_takeOver->setCheckable(true);
     m_takeOver->setAutoRaise(true);
+    m_title->setMinimumHeight(m_takeOver->sizeHint().height()); // the header is as high without the button
     m_takeOver->setToolTip(tr("Type into this shell yourself. The agent is told of it with its next result."));
     connect(m_takeOver, &QToolButton::clicked, this, &ShellPane::setTakenOver);
     connect(m_view, &TerminalView::takeOverWanted, this, [this] {
@@ -49,6 +52,7 @@ ShellPane::ShellPane(RunService *service, RunId run, const QString &scope, QWidg
 
     auto *header = new QHBoxLayout;
     header->setContentsMargins(8, 3, 6, 3);
+    header->setSpacing(8);
     header->addWidget(m_title, 1);
     header->addWidget(m_search);
     header->addWidget(m_state);
@@ -134,6 +138,26 @@ void ShellPane::keyPressEvent(QKeyEvent *event)
     QWidget::keyPressEvent(event);
 }
 
+bool ShellPane::eventFilter(QObject *watched, QEvent *event)
+{
+    if (watched == m_title && event->type() == QEvent::Resize)
+        showTitle();
+    return QWidget::eventFilter(watched, event);
+}
+
+void ShellPane::showTitle()
+{
+    const ShellCommand *running = m_entry.running();
+    const QString owner = tinyOwner(m_scope);
+    QFont bold = m_title->font();
+    bold.setBold(true);
+    const int room = m_title->width() - QFontMetrics(bold).horizontalAdvance(owner + QLatin1Char(' ')) - 2;
+    const QString what = m_title->fontMetrics().elidedText(running ? headOfCommand(running->command) : m_entry.cwd, Qt::ElideRight, std::max(0, room));
+    m_title->setText(QStringLiteral("<b>%1</b> <span style='color:%2'>%3</span>")
+                         .arg(owner.toHtmlEscaped(), palette().color(QPalette::PlaceholderText).name(), what.toHtmlEscaped()));
+    m_title->setToolTip(running ? running->command : m_scope);
+}
+
 void ShellPane::changeEvent(QEvent *event)
 {
     QWidget::changeEvent(event);
@@ -145,15 +169,12 @@ void ShellPane::showHeader()
 {
     const bool dark = palette().color(QPalette::Window).lightness() < 128;
     const QString dim = palette().color(QPalette::PlaceholderText).name();
+    showTitle();
     const QString good = dark ? QStringLiteral("#5fb874") : QStringLiteral("#1a7f37");
     const QString bad = dark ? QStringLiteral("#e0645c") : QStringLiteral("#b3261e");
     const QString warn = dark ? QStringLiteral("#dba53a") : QStringLiteral("#8a6100");
     const ShellCommand *running = m_entry.running();
     const ShellCommand *last = m_entry.lastFinished();
-    QString what = running ? headOfCommand(running->command) : m_entry.cwd;
-    m_title->setText(QStringLiteral("<b>%1</b> <span style='color:%2'>%3</span>")
-                         .arg(tinyOwner(m_scope).toHtmlEscaped(), dim, what.toHtmlEscaped()));
-    m_title->setToolTip(running ? running->command : m_scope);
     QStringList parts;
     if (m_entry.recoveries > 0)
         parts.append(QStringLiteral("<span style='color:%1'>%2</span>").arg(warn, tr("recovered %n time(s)", nullptr, m_entry.recoveries)));

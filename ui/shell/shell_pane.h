@@ -38,11 +38,13 @@ public:
     void showSearch();
 
 protected:
+    bool eventFilter(QObject *watched, QEvent *event) override;
     void changeEvent(QEvent *event) override;
     void keyPressEvent(QKeyEvent *event) override;
 
 private:
     void showHeader();
+    void showTitle();
 
     RunService *m_service;
     RunId m_run;

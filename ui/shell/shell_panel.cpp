@@ -138,13 +138,14 @@ ShellPane *ShellPanel::current() const
     return m_panes.empty() ? nullptr : m_panes.front();
 }
 
-void ShellPanel::revealScope(const QString &scope)
+void ShellPanel::revealScope(const QString &scope, bool takeFocus)
 {
     for (ShellPane *pane : m_panes) {
         if (pane->scope() == scope) {
             if (m_arrangement == Arrangement::Tabs)
                 m_tabs->setCurrentWidget(pane);
-            pane->view()->setFocus();
+            if (takeFocus)
+                pane->view()->setFocus();
         }
     }
 }

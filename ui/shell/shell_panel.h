@@ -34,8 +34,8 @@ public:
     void setVisibleToUser(bool visible);
     void setArrangement(Arrangement arrangement);
     Arrangement arrangement() const { return m_arrangement; }
-    /// Shows an agent's shell; grid: gives it the focus.
-    void revealScope(const QString &scope);
+    /// Shows an agent's shell and, unless told not to, gives it the keyboard.
+    void revealScope(const QString &scope, bool takeFocus = true);
     void findInShell();
     void interruptCurrent();
     void takeOverCurrent();

@@ -4,7 +4,6 @@
 
 #include "ui/shell/terminal_colors.h"
 
-#include <QAccessible>
 #include <QApplication>
 #include <QClipboard>
 #include <QFontDatabase>
@@ -27,10 +26,12 @@ TerminalView::TerminalView(std::shared_ptr<Terminal> terminal, QWidget *parent)
     setFrameShape(QFrame::NoFrame);
     setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
     setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOn); // one that comes and goes would change the width of the text
     setFocusPolicy(Qt::StrongFocus);
     viewport()->setCursor(Qt::IBeamCursor);
     viewport()->setAttribute(Qt::WA_OpaquePaintEvent);
     setAccessibleName(tr("Terminal"));
+    installRowsAccessibility();
     updateMetrics();
     connect(verticalScrollBar(), &QScrollBar::valueChanged, this, [this](int value) {
         if (!m_settingScroll)
@@ -71,6 +72,7 @@ void TerminalView::timerEvent(QTimerEvent *event)
 
 void TerminalView::updateScrollBar()
 {
+    const qint64 reading = topRow();
     const TermSnapshot bounds = m_terminal->snapshot(0, 0);
     m_oldestRow = bounds.oldestRow;
     // Blank rows below the cursor are not worth scrolling to.
@@ -81,6 +83,8 @@ void TerminalView::updateScrollBar()
     verticalScrollBar()->setPageStep(std::max(1, visibleRows()));
     if (m_following)
         verticalScrollBar()->setValue(verticalScrollBar()->maximum());
+    else // the oldest rows go, what a person reads stays where it is
+        verticalScrollBar()->setValue(int(std::max<qint64>(0, reading - m_oldestRow)));
     m_settingScroll = false;
 }
 
@@ -147,74 +151,102 @@ void TerminalView::paintEvent(QPaintEvent *)
     }
 }
 
+namespace {
+
+/// Cells of one style that are drawn by one call, and their text.
+struct Stretch {
+    int end = 0;
+    QString text;
+};
+
+/// Wide characters stand alone so that the grid holds.
+Stretch stretchFrom(const TermRow &row, int start)
+{
+    const int count = int(row.cells.size());
+    const auto style = row.cells[std::size_t(start)].style;
+    Stretch out{start, {}};
+    while (out.end < count && row.cells[std::size_t(out.end)].style == style) {
+        const Cell &cell = row.cells[std::size_t(out.end)];
+        if (cell.width != 1 && out.end > start)
+            break;
+        if (cell.width != 0)
+            out.text += cell.combining > 0 ? row.combined[std::size_t(cell.combining - 1)]
+                : cell.ch == 0             ? QStringLiteral(" ")
+                                           : QString::fromUcs4(&cell.ch, 1);
+        ++out.end;
+        if (cell.width == 2) {
+            if (out.end < count && row.cells[std::size_t(out.end)].width == 0)
+                ++out.end;
+            break;
+        }
+    }
+    out.end = std::max(out.end, start + 1);
+    return out;
+}
+
+void drawStyled(QPainter &painter, const CellStyle &style, const QFont &plain, QPointF at, const QString &text)
+{
+    const bool special = style.bold || style.italic || style.underline || style.strike;
+    if (special) {
+        QFont styled = plain;
+        styled.setBold(style.bold);
+        styled.setItalic(style.italic);
+        styled.setUnderline(style.underline);
+        styled.setStrikeOut(style.strike);
+        painter.setFont(styled);
+    }
+    painter.drawText(at, text);
+    if (special)
+        painter.setFont(plain);
+}
+
+} // namespace
+
 void TerminalView::paintRow(QPainter &painter, const TermSnapshot &snapshot, std::size_t index, int y) const
 {
     const TermRow &row = snapshot.rows[index];
-    const qint64 number = snapshot.firstRow + qint64(index);
-    int selectFrom = -1, selectTo = -1;
-    if (hasSelection()) {
-        const auto [from, to] = std::minmax(*m_anchor, *m_head);
-        if (number >= from.row && number <= to.row) {
-            selectFrom = number == from.row ? from.column : 0;
-            selectTo = number == to.row ? to.column : snapshot.columns;
-        }
-    }
     const auto xOf = [this](int column) { return leftMargin + column * m_cellWidth; };
-    int start = 0;
     const int count = int(row.cells.size());
-    while (start < count) {
-        const Cell &first = row.cells[std::size_t(start)];
-        int end = start;
-        QString text;
-        // One draw call per stretch of one style; wide characters stand alone so that the grid holds.
-        while (end < count && row.cells[std::size_t(end)].style == first.style) {
-            const Cell &cell = row.cells[std::size_t(end)];
-            if (cell.width != 1 && end > start)
-                break;
-            if (cell.width != 0)
-                text += cell.combining > 0 ? row.combined[std::size_t(cell.combining - 1)]
-                    : cell.ch == 0         ? QStringLiteral(" ")
-                                           : QString::fromUcs4(&cell.ch, 1);
-            ++end;
-            if (cell.width == 2) {
-                if (end < count && row.cells[std::size_t(end)].width == 0)
-                    ++end;
-                break;
-            }
-        }
-        end = std::max(end, start + 1);
-        const CellStyle &style = snapshot.styles[std::min<std::size_t>(first.style, snapshot.styles.size() - 1)];
+    for (int start = 0; start < count;) {
+        const Stretch stretch = stretchFrom(row, start);
+        const std::size_t styleIndex = row.cells[std::size_t(start)].style;
+        const CellStyle &style = snapshot.styles[std::min(styleIndex, snapshot.styles.size() - 1)];
         const CellColors colors = cellColors(style, palette(), snapshot.reverseVideo);
-        const QRectF box(xOf(start), y, (end - start) * m_cellWidth, m_cellHeight);
         if (colors.background.isValid())
-            painter.fillRect(box, colors.background);
-        if (!text.isEmpty() && !text.trimmed().isEmpty()) {
-            if (style.bold || style.italic || style.underline || style.strike) {
-                QFont styled = font();
-                styled.setBold(style.bold);
-                styled.setItalic(style.italic);
-                styled.setUnderline(style.underline);
-                styled.setStrikeOut(style.strike);
-                painter.setFont(styled);
-            }
+            painter.fillRect(QRectF(xOf(start), y, (stretch.end - start) * m_cellWidth, m_cellHeight), colors.background);
+        if (!stretch.text.trimmed().isEmpty()) {
             painter.setPen(colors.foreground);
-            painter.drawText(QPointF(xOf(start), y + m_ascent), text);
-            if (style.bold || style.italic || style.underline || style.strike)
-                painter.setFont(font());
+            drawStyled(painter, style, font(), QPointF(xOf(start), y + m_ascent), stretch.text);
         }
-        start = end;
+        start = stretch.end;
     }
-    if (selectTo > selectFrom) {
-        QColor selection = palette().color(QPalette::Highlight);
-        selection.setAlpha(90);
-        painter.fillRect(QRectF(xOf(selectFrom), y, (selectTo - selectFrom) * m_cellWidth, m_cellHeight), selection);
-    }
+    paintSelection(painter, snapshot, snapshot.firstRow + qint64(index), y);
+}
+
+void TerminalView::paintSelection(QPainter &painter, const TermSnapshot &snapshot, qint64 row, int y) const
+{
+    if (!hasSelection())
+        return;
+    const auto [from, to] = std::minmax(*m_anchor, *m_head);
+    if (row < from.row || row > to.row)
+        return;
+    const int begin = row == from.row ? from.column : 0;
+    const int end = row == to.row ? to.column : snapshot.columns;
+    if (end <= begin)
+        return;
+    QColor selection = palette().color(QPalette::Highlight);
+    selection.setAlpha(90);
+    painter.fillRect(QRectF(leftMargin + begin * m_cellWidth, y, (end - begin) * m_cellWidth, m_cellHeight), selection);
 }
 
 void TerminalView::resizeEvent(QResizeEvent *event)
 {
     QAbstractScrollArea::resizeEvent(event);
     const int columns = std::max(20, int((viewport()->width() - 2 * leftMargin) / m_cellWidth));
+    if (columns != m_terminal->columns()) {
+        m_anchor.reset(); // the rows are wrapped anew
+        m_head.reset();
+    }
     Q_EMIT gridChanged(columns, std::max(2, visibleRows()));
     noteChanged();
 }
@@ -222,6 +254,22 @@ void TerminalView::resizeEvent(QResizeEvent *event)
 void TerminalView::scrollContentsBy(int, int)
 {
     viewport()->update();
+}
+
+bool TerminalView::event(QEvent *event)
+{
+    // While a person types, Ctrl+D and the like belong to the shell and not to the window's actions; those with
+    // Ctrl+Shift, Alt or a function key still do, so that there is a way out.
+    if (m_typing && event->type() == QEvent::ShortcutOverride) {
+        const auto *key = static_cast<QKeyEvent *>(event);
+        const auto modifiers = key->modifiers() & ~Qt::KeypadModifier;
+        const bool isFunction = key->key() >= Qt::Key_F1 && key->key() <= Qt::Key_F35;
+        if (!isFunction && (modifiers == Qt::NoModifier || modifiers == Qt::ShiftModifier || modifiers == Qt::ControlModifier)) {
+            event->accept();
+            return true;
+        }
+    }
+    return QAbstractScrollArea::event(event);
 }
 
 bool TerminalView::focusNextPrevChild(bool next)
@@ -386,6 +434,27 @@ QString TerminalView::visibleText() const
     for (const TermRow &row : m_terminal->snapshot(topRow(), visibleRows()).rows)
         lines.append(row.text());
     return lines.join(QLatin1Char('\n'));
+}
+
+int TerminalView::accessibleRowCount() const
+{
+    return int(std::min<qint64>(visibleRows(), m_endRow - topRow()));
+}
+
+QString TerminalView::accessibleRowText(int row) const
+{
+    const TermSnapshot snapshot = m_terminal->snapshot(topRow() + row, 1);
+    return snapshot.rows.empty() ? QString() : snapshot.rows.front().text();
+}
+
+QRect TerminalView::accessibleRowRect(int row) const
+{
+    return {0, row * m_cellHeight, viewport()->width(), m_cellHeight};
+}
+
+int TerminalView::accessibleCurrentRow() const
+{
+    return int(m_terminal->snapshot(0, 0).cursorRow - topRow());
 }
 
 void TerminalView::focusInEvent(QFocusEvent *event)

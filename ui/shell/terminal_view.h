@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/term/terminal.h"
+#include "ui/paint/rows_accessible.h"
 
 #include <QAbstractScrollArea>
 #include <QBasicTimer>
@@ -14,7 +15,7 @@ namespace paddock {
 
 /// Paints one Terminal: the visible rows, at most once a frame. Selection and copy as plain text, search, keyboard.
 /// Typing is possible only while taken over. Owner: a shell pane; GUI thread; the terminal is fed elsewhere.
-class TerminalView : public QAbstractScrollArea
+class TerminalView : public QAbstractScrollArea, public AccessibleRows
 {
     Q_OBJECT
 public:
@@ -34,8 +35,14 @@ public:
     /// Finds and selects the next row that holds the text; false when there is none.
     bool find(const QString &text, bool up);
     QSize sizeHint() const override;
-    /// All text that is visible; what assistive technology reads.
+    /// All text that is visible.
     QString visibleText() const;
+    // What assistive technology reads: the visible rows, the one with the cursor being the current one.
+    int accessibleRowCount() const override;
+    QString accessibleRowText(int row) const override;
+    QRect accessibleRowRect(int row) const override;
+    int accessibleRowAt(int y) const override { return y / m_cellHeight; }
+    int accessibleCurrentRow() const override;
 
 Q_SIGNALS:
     void typed(const QByteArray &bytes);
@@ -44,6 +51,7 @@ Q_SIGNALS:
     void takeOverWanted();
 
 protected:
+    bool event(QEvent *event) override;
     void paintEvent(QPaintEvent *event) override;
     void resizeEvent(QResizeEvent *event) override;
     void timerEvent(QTimerEvent *event) override;
@@ -71,6 +79,7 @@ private:
     void updateMetrics();
     void updateScrollBar();
     void paintRow(QPainter &painter, const TermSnapshot &snapshot, std::size_t index, int y) const;
+    void paintSelection(QPainter &painter, const TermSnapshot &snapshot, qint64 row, int y) const;
     bool handleShortcut(QKeyEvent *event);
 
     std::shared_ptr<Terminal> m_terminal;

@@ -104,6 +104,7 @@ void StoreHub::applyStored(const RunId &run, const std::vector<EventPtr> &events
     RunStore *store = ensureStore(run);
     if (!store)
         return;
+    m_eventsSeen += qint64(events.size());
     store->setLoading(true);
     store->apply(events);
     if (last)

@@ -7,6 +7,22 @@
 
 namespace paddock {
 
+namespace {
+
+bool hasLongWord(QStringView text)
+{
+    qsizetype from = 0;
+    for (qsizetype at = 0; at < text.size(); ++at) {
+        if (text[at].isSpace())
+            from = at + 1;
+        else if (at - from >= MarkdownView::longestWord)
+            return true;
+    }
+    return false;
+}
+
+} // namespace
+
 MarkdownView::MarkdownView(QWidget *parent) : QTextBrowser(parent)
 {
     setOpenLinks(false);
@@ -16,13 +32,17 @@ MarkdownView::MarkdownView(QWidget *parent) : QTextBrowser(parent)
     connect(this, &QTextBrowser::anchorClicked, this, &MarkdownView::linkActivated);
 }
 
-void MarkdownView::setText(const QString &markdown)
+void MarkdownView::setText(const QString &markdown, bool keepPlace)
 {
-    const int at = verticalScrollBar()->value();
-    if (markdown.size() > formatLimit)
+    const int at = keepPlace ? verticalScrollBar()->value() : 0;
+    const bool unbroken = hasLongWord(markdown);
+    clear(); // what stands there must not be wrapped in the new way first
+    setLineWrapMode(unbroken ? NoWrap : WidgetWidth);
+    if (unbroken || markdown.size() > formatLimit)
         setPlainText(markdown);
     else
         document()->setMarkdown(markdown, QTextDocument::MarkdownFeatures(QTextDocument::MarkdownDialectGitHub) | QTextDocument::MarkdownNoHTML);
+    moveCursor(QTextCursor::Start); // formatting leaves it at the end, and the view goes where it is
     verticalScrollBar()->setValue(at);
 }
 

@@ -14,7 +14,10 @@ public:
     explicit MarkdownView(QWidget *parent = nullptr);
     /// Above this many characters the text is shown as it is.
     static constexpr qsizetype formatLimit = 512 * 1024;
-    void setText(const QString &markdown);
+    /// Texts with a longer stretch that nothing breaks are shown as they are and not wrapped: wrapping it takes minutes.
+    static constexpr qsizetype longestWord = 20'000;
+    /// `keepPlace` when it is the same text, grown: else it begins at its top.
+    void setText(const QString &markdown, bool keepPlace = false);
 
 Q_SIGNALS:
     void linkActivated(const QUrl &url);

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The Paddock authors
 #include "ui/trace/inspector_panel.h"
 
+#include "core/base/pool.h"
 #include "core/event/event_codec.h"
 #include "ui/paint/figures.h"
 #include "ui/paint/flat_tab_bar.h"
@@ -13,7 +14,6 @@
 #include <QFormLayout>
 #include <QLabel>
 #include <QStackedWidget>
-#include <QThreadPool>
 #include <QVBoxLayout>
 
 namespace paddock {
@@ -223,6 +223,7 @@ void InspectorPanel::fetchPairs(const MiddlewareSpan &hook)
                     return;
                 Pair &pair = self->m_pairs[i];
                 (before ? pair.before : pair.after) = readable(message);
+                (before ? pair.was : pair.is) = message;
                 if (message)
                     pair.heading = message->name.isEmpty() ? tr("%1 · %2").arg(roleName(message->role), pair.heading.section(QStringLiteral(" · "), -2))
                                                            : tr("%1 · %2 · %3").arg(roleName(message->role), message->name, pair.heading.section(QStringLiteral(" · "), -2));
@@ -239,7 +240,12 @@ void InspectorPanel::showPairs()
 {
     QString before;
     QString after;
-    for (const Pair &pair : m_pairs) {
+    for (Pair &pair : m_pairs) {
+        if (pair.was && pair.is && pair.before == pair.after) {
+            // The words are the same: what changed is around them.
+            pair.before = QString::fromUtf8(dumpJsonPretty(messageToJson(*pair.was)));
+            pair.after = QString::fromUtf8(dumpJsonPretty(messageToJson(*pair.is)));
+        }
         before += QStringLiteral("%1\n%2\n\n").arg(pair.heading, pair.before);
         after += QStringLiteral("%1\n%2\n\n").arg(pair.heading, pair.after);
     }
@@ -250,19 +256,18 @@ void InspectorPanel::showPairs()
         return;
     }
     // Long results differ in tens of thousands of lines: off the GUI thread, and void when something else was chosen.
-    const QPointer<InspectorPanel> self(this);
-    const quint64 request = m_request;
-    QThreadPool::globalInstance()->start([self, request, pairs = m_pairs] {
+    const auto compare = [pairs = m_pairs] {
         std::vector<DiffLine> lines;
         for (const Pair &pair : pairs) {
             lines.push_back({DiffLine::Kind::Heading, pair.heading});
             const std::vector<DiffLine> part = diffText(pair.before, pair.after);
             lines.insert(lines.end(), part.begin(), part.end());
         }
-        QMetaObject::invokeMethod(qApp, [self, request, lines = std::move(lines)] {
-            if (self && self->m_request == request)
-                self->m_texts[DiffPage]->setLines(lines);
-        }, Qt::QueuedConnection);
+        return lines;
+    };
+    computeThen(this, compare, [this, request = m_request](const std::vector<DiffLine> &lines) {
+        if (m_request == request)
+            m_texts[DiffPage]->setLines(lines);
     });
 }
 

@@ -44,6 +44,8 @@ private:
         QString heading;
         QString before;
         QString after;
+        MessagePtr was;
+        MessagePtr is;
     };
     void clear();
     void showFacts();

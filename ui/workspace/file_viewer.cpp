@@ -2,19 +2,18 @@
 // SPDX-FileCopyrightText: The Paddock authors
 #include "ui/workspace/file_viewer.h"
 
+#include "core/base/pool.h"
 #include "ui/paint/figures.h"
 #include "ui/text/code_view.h"
 #include "ui/text/hex_text.h"
 #include "ui/text/markdown_view.h"
 
 #include <QBuffer>
-#include <QFutureWatcher>
 #include <QImageReader>
 #include <QLabel>
 #include <QScrollArea>
 #include <QStackedWidget>
 #include <QVBoxLayout>
-#include <QtConcurrent>
 
 namespace paddock {
 
@@ -38,6 +37,9 @@ FileViewer::FileViewer(QWidget *parent)
     scroll->setWidget(m_image);
     scroll->setWidgetResizable(true);
     scroll->setFrameShape(QFrame::NoFrame);
+    scroll->setFocusPolicy(Qt::StrongFocus); // arrows scroll a large picture
+    scroll->setAccessibleName(tr("Picture"));
+    setAccessibleName(tr("File"));
     for (QWidget *w : {static_cast<QWidget *>(m_message), static_cast<QWidget *>(m_code), static_cast<QWidget *>(m_markdown), static_cast<QWidget *>(scroll)})
         m_stack->addWidget(w);
     auto *layout = new QVBoxLayout(this);
@@ -58,7 +60,7 @@ void FileViewer::clear()
     m_stack->setCurrentWidget(m_message);
 }
 
-void FileViewer::show(const QString &virtualPath, const QString &hostPath)
+void FileViewer::showFile(const QString &virtualPath, const QString &hostPath)
 {
     m_virtualPath = virtualPath;
     m_hostPath = hostPath;
@@ -71,17 +73,15 @@ void FileViewer::reload()
         return;
     const quint64 request = ++m_request;
     if (m_hostPath.isEmpty()) {
+        m_notice->hide();
         m_message->setText(tr("The folder of this run is gone; only the record of its changes is left."));
         m_stack->setCurrentWidget(m_message);
         return;
     }
-    auto *watcher = new QFutureWatcher<FileContent>(this);
-    connect(watcher, &QFutureWatcher<FileContent>::finished, this, [this, watcher, request] {
+    computeThen(this, [path = m_hostPath] { return readForView(path); }, [this, request](const FileContent &content) {
         if (request == m_request)
-            display(watcher->result());
-        watcher->deleteLater();
+            display(content);
     });
-    watcher->setFuture(QtConcurrent::run(readForView, m_hostPath));
 }
 
 void FileViewer::displayImage(const FileContent &content)
@@ -104,27 +104,31 @@ void FileViewer::displayImage(const FileContent &content)
 
 void FileViewer::display(const FileContent &content)
 {
-    m_notice->setVisible(content.cut);
-    if (content.cut)
-        m_notice->setText(tr("Only the first %1 of %2 are shown.").arg(formatBytes(content.bytes.size()), formatBytes(content.size)));
+    const qint64 shownBytes = content.binary ? std::min<qint64>(mostHexBytes, content.bytes.size()) : content.bytes.size();
     const QString suffix = m_virtualPath.section(QLatin1Char('.'), -1).toLower();
     static const QStringList images{QStringLiteral("png"), QStringLiteral("jpg"), QStringLiteral("jpeg"), QStringLiteral("gif"),
                                     QStringLiteral("bmp"), QStringLiteral("webp")};
+    const bool isImage = images.contains(suffix) && !content.cut;
+    const bool cut = content.problem.isEmpty() && !isImage && shownBytes < content.size;
+    m_notice->setVisible(cut);
+    if (cut)
+        m_notice->setText(tr("Only the first %1 of %2 are shown.").arg(formatBytes(shownBytes), formatBytes(content.size)));
     if (!content.problem.isEmpty()) {
-        m_message->setText(tr("%1 cannot be shown: %2").arg(m_virtualPath, content.problem));
+        m_message->setText(tr("%1 cannot be shown: %2.").arg(visibleName(m_virtualPath), content.problem));
         m_stack->setCurrentWidget(m_message);
-    } else if (images.contains(suffix) && !content.cut) {
+    } else if (isImage) {
         displayImage(content);
     } else if (content.binary) {
         m_code->setText(hexText(content.bytes.left(mostHexBytes)), QStringLiteral("bytes.hexdump"));
         m_stack->setCurrentWidget(m_code);
     } else if (suffix == u"md" || suffix == u"markdown") {
-        m_markdown->setText(QString::fromUtf8(content.bytes));
+        m_markdown->setText(QString::fromUtf8(content.bytes), m_shownPath == m_virtualPath);
         m_stack->setCurrentWidget(m_markdown);
     } else {
         m_code->setText(QString::fromUtf8(content.bytes), m_virtualPath.section(QLatin1Char('/'), -1));
         m_stack->setCurrentWidget(m_code);
     }
+    m_shownPath = m_virtualPath;
     Q_EMIT shown(m_virtualPath);
 }
 

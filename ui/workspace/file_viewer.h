@@ -22,7 +22,7 @@ class FileViewer : public QWidget
 public:
     explicit FileViewer(QWidget *parent = nullptr);
     /// `virtualPath` is what people see; `hostPath` is read.
-    void show(const QString &virtualPath, const QString &hostPath);
+    void showFile(const QString &virtualPath, const QString &hostPath);
     void clear();
     void reload();
     const QString &path() const { return m_virtualPath; }
@@ -36,6 +36,7 @@ private:
 
     QString m_virtualPath;
     QString m_hostPath;
+    QString m_shownPath; ///< whose content stands there
     quint64 m_request = 0;
     QLabel *m_notice;
     QStackedWidget *m_stack;

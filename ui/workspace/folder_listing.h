@@ -9,12 +9,19 @@
 
 namespace paddock {
 
-/// One entry of a host folder. Names may be any bytes; `name` is how people see them, `path` opens them.
+/// File names are bytes. What is not UTF-8 in one becomes lone surrogates, so that a path made of such names still opens
+/// its file; people see visibleName().
+QString nameFromBytes(const QByteArray &bytes);
+QByteArray bytesFromName(const QString &name);
+/// Odd bytes and control characters as something that can be read, on one line.
+QString visibleName(const QString &name);
+
+/// One entry of a host folder.
 struct FolderItem {
-    QString name;
+    QString name; ///< see nameFromBytes
     bool isFolder = false;
     bool isLink = false;
-    QString linkTarget;
+    QString linkTarget; ///< as people see it
     qint64 size = 0;
     QDateTime modified;
 };

@@ -2,13 +2,12 @@
 // SPDX-FileCopyrightText: The Paddock authors
 #include "ui/workspace/workspace_model.h"
 
+#include "core/base/pool.h"
 #include "ui/paint/figures.h"
 
 #include <QDir>
 #include <QFont>
-#include <QFutureWatcher>
 #include <QIcon>
-#include <QtConcurrent>
 
 namespace paddock {
 
@@ -19,6 +18,7 @@ struct WorkspaceModel::Node {
     QString hostPath; ///< empty when unknown
     bool isFolder = false;
     bool isLink = false;
+    bool isNote = false; ///< says that there is more than is shown; no file
     QString linkTarget;
     qint64 size = 0;
     enum class State { Unread, Reading, Read, Unreadable } state = State::Unread;
@@ -116,18 +116,43 @@ QModelIndex WorkspaceModel::indexOf(const QString &virtualPath) const
     return {};
 }
 
+bool WorkspaceModel::before(const Node &a, const Node &b)
+{
+    if (a.isNote != b.isNote)
+        return b.isNote; // at the very end
+    if (a.isFolder != b.isFolder)
+        return a.isFolder;
+    return a.name.localeAwareCompare(b.name) < 0;
+}
+
+/// What was found goes between what events had named already, in as few steps as there are gaps.
+void WorkspaceModel::mergeChildren(Node *parent, std::vector<std::unique_ptr<Node>> fresh)
+{
+    auto &siblings = parent->children;
+    std::size_t row = 0;
+    for (std::size_t from = 0; from < fresh.size();) {
+        while (row < siblings.size() && before(*siblings[row], *fresh[from]))
+            ++row;
+        std::size_t to = from + 1;
+        while (to < fresh.size() && (row == siblings.size() || before(*fresh[to], *siblings[row])))
+            ++to;
+        beginInsertRows(indexOfNode(parent), int(row), int(row + to - from) - 1);
+        siblings.insert(siblings.begin() + ptrdiff_t(row), std::make_move_iterator(fresh.begin() + ptrdiff_t(from)),
+                        std::make_move_iterator(fresh.begin() + ptrdiff_t(to)));
+        endInsertRows();
+        row += to - from;
+        from = to;
+    }
+}
+
 void WorkspaceModel::insertChild(Node *parent, std::unique_ptr<Node> child)
 {
     auto &siblings = parent->children;
-    const auto before = std::find_if(siblings.begin(), siblings.end(), [&](const auto &s) {
-        if (s->isFolder != child->isFolder)
-            return child->isFolder;
-        return child->name.localeAwareCompare(s->name) < 0;
-    });
-    const int row = int(before - siblings.begin());
+    const auto place = std::find_if(siblings.begin(), siblings.end(), [&](const auto &s) { return before(*child, *s); });
+    const int row = int(place - siblings.begin());
     child->parent = parent;
     beginInsertRows(indexOfNode(parent), row, row);
-    siblings.insert(before, std::move(child));
+    siblings.insert(place, std::move(child));
     endInsertRows();
 }
 
@@ -181,18 +206,38 @@ void WorkspaceModel::applyChanges(const FileLog &files, Micros now)
             Q_EMIT dataChanged(at, at.siblingAtColumn(ColumnCount - 1));
         }
     }
+    if (m_lastChange.size() > qsizetype(files.files().size()))
+        dropRenamed(files);
+}
+
+/// The log keeps a renamed file under its newest name only.
+void WorkspaceModel::dropRenamed(const FileLog &files)
+{
+    QStringList gone;
+    for (auto it = m_lastChange.cbegin(); it != m_lastChange.cend(); ++it) {
+        if (!files.find(it.key()))
+            gone.append(it.key());
+    }
+    for (const QString &path : std::as_const(gone)) {
+        m_lastChange.remove(path);
+        m_lines.remove(path);
+        m_deleted.remove(path);
+        m_seen.remove(path);
+        const QModelIndex at = indexOf(path);
+        if (!at.isValid())
+            continue;
+        Node *parent = node(at)->parent;
+        beginRemoveRows(at.parent(), at.row(), at.row());
+        parent->children.erase(parent->children.begin() + at.row());
+        endRemoveRows();
+    }
 }
 
 void WorkspaceModel::relist(Node *n)
 {
     n->state = Node::State::Reading;
-    auto *watcher = new QFutureWatcher<FolderListing>(this);
-    connect(watcher, &QFutureWatcher<FolderListing>::finished, this,
-            [this, watcher, path = n->path, generation = m_generation] {
-                listed(path, generation, watcher->result());
-                watcher->deleteLater();
-            });
-    watcher->setFuture(QtConcurrent::run(listFolder, n->hostPath));
+    computeThen(this, [folder = n->hostPath] { return listFolder(folder); },
+                [this, path = n->path, generation = m_generation](const FolderListing &listing) { listed(path, generation, listing); });
 }
 
 void WorkspaceModel::listed(const QString &virtualPath, quint64 generation, const FolderListing &listing)
@@ -205,7 +250,7 @@ void WorkspaceModel::listed(const QString &virtualPath, quint64 generation, cons
     Node *n = node(index);
     n->state = listing.problem.isEmpty() ? Node::State::Read : Node::State::Unreadable;
     n->problem = listing.problem;
-    std::vector<std::unique_ptr<Node>> fresh;
+    std::vector<std::unique_ptr<Node>> fresh; // sorted, as the listing is
     for (const FolderItem &item : listing.items) {
         if (n->child(item.name))
             continue;
@@ -220,13 +265,14 @@ void WorkspaceModel::listed(const QString &virtualPath, quint64 generation, cons
         child->size = item.size;
         fresh.push_back(std::move(child));
     }
-    if (!fresh.empty()) {
-        const int first = int(n->children.size());
-        beginInsertRows(index, first, first + int(fresh.size()) - 1);
-        for (auto &child : fresh)
-            n->children.push_back(std::move(child));
-        endInsertRows();
+    if (listing.left > 0) {
+        auto note = std::make_unique<Node>();
+        note->parent = n;
+        note->isNote = true;
+        note->name = tr("%n more are not shown", nullptr, listing.left);
+        fresh.push_back(std::move(note));
     }
+    mergeChildren(n, std::move(fresh));
     for (auto it = m_lastChange.cbegin(); it != m_lastChange.cend(); ++it) {
         if (it.key().startsWith(virtualPath + QLatin1Char('/')))
             ensurePath(it.key(), false);
@@ -284,7 +330,7 @@ QString WorkspaceModel::changeText(const Node &n) const
     if (change == m_lastChange.constEnd()) {
         if (n.state == Node::State::Unreadable)
             return n.problem;
-        return n.isFolder ? QString() : formatBytes(n.size);
+        return n.isFolder || n.isNote ? QString() : formatBytes(n.size);
     }
     const auto [added, removed] = m_lines.value(n.path);
     QString what;
@@ -307,25 +353,21 @@ QVariant WorkspaceModel::data(const QModelIndex &index, int role) const
     switch (role) {
     case Qt::DisplayRole:
         switch (index.column()) {
-        case Name: {
-            QString name = n.name;
-            name.replace(QLatin1Char('\n'), QChar(u'\u2423'));
-            return n.isLink ? tr("%1 → %2").arg(name, n.linkTarget) : name;
-        }
+        case Name: return n.isLink ? tr("%1 → %2").arg(visibleName(n.name), n.linkTarget) : visibleName(n.name);
         case Who: return changed ? (change->who == u"you" ? tr("you") : tinyOwner(change->who)) + (change->certainty == u"probably" ? QStringLiteral(" ?") : QString()) : QString();
         case Change: return changeText(n);
         default: return {};
         }
     case Qt::ToolTipRole:
         if (changed)
-            return tr("%1\nlast changed by %2 at %3").arg(n.path, change->who, formatTimeOfDay(change->wall));
-        return n.path;
+            return tr("%1\nlast changed by %2 at %3").arg(visibleName(n.path), change->who, formatTimeOfDay(change->wall));
+        return visibleName(n.path);
     case Qt::AccessibleTextRole:
         if (index.column() == Name && changed)
-            return tr("%1, changed by %2, %3").arg(n.name, change->who, changeText(n));
+            return tr("%1, changed by %2, %3").arg(visibleName(n.name), change->who, changeText(n));
         return data(index, Qt::DisplayRole);
     case Qt::DecorationRole:
-        if (index.column() == Name)
+        if (index.column() == Name && !n.isNote)
             return n.isFolder ? QIcon::fromTheme(QStringLiteral("folder")) : QIcon::fromTheme(QStringLiteral("text-x-generic"));
         return {};
     case Qt::FontRole: {
@@ -338,7 +380,7 @@ QVariant WorkspaceModel::data(const QModelIndex &index, int role) const
         return index.column() == Change ? QVariant::fromValue(Qt::AlignRight | Qt::AlignVCenter) : QVariant();
     case PathRole: return n.path;
     case HostPathRole: return n.hostPath;
-    case IsFolderRole: return n.isFolder;
+    case IsFolderRole: return n.isFolder || n.isNote; // nothing to view
     case ChangedRole: return changed;
     default: return {};
     }

@@ -55,6 +55,9 @@ private:
     void listed(const QString &virtualPath, quint64 generation, const FolderListing &listing);
     void relist(Node *node);
     Node *ensurePath(const QString &virtualPath, bool isFolder);
+    void dropRenamed(const FileLog &files);
+    static bool before(const Node &a, const Node &b);
+    void mergeChildren(Node *parent, std::vector<std::unique_ptr<Node>> fresh);
     void insertChild(Node *parent, std::unique_ptr<Node> child);
     void rebuild();
     QString changeText(const Node &node) const;

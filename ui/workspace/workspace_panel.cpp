@@ -26,13 +26,16 @@ WorkspacePanel::WorkspacePanel(RunService *service, QWidget *parent)
     m_tree->setAccessibleName(tr("Files of the thread"));
     m_tree->header()->setStretchLastSection(false);
     m_tree->header()->setSectionResizeMode(WorkspaceModel::Name, QHeaderView::Stretch);
-    const int letter = fontMetrics().horizontalAdvance(QLatin1Char('0'));
-    m_tree->header()->resizeSection(WorkspaceModel::Who, letter * 9);
-    m_tree->header()->resizeSection(WorkspaceModel::Change, letter * 13);
+    // The names get what the two short columns do not need.
+    for (const int column : {WorkspaceModel::Who, WorkspaceModel::Change})
+        m_tree->header()->setSectionResizeMode(column, QHeaderView::ResizeToContents);
+    m_tree->setMinimumWidth(fontMetrics().averageCharWidth() * 40);
+    m_viewer->setMinimumWidth(fontMetrics().averageCharWidth() * 24);
     m_splitter->addWidget(m_tree);
     m_splitter->addWidget(m_viewer);
     m_splitter->setStretchFactor(1, 1);
     m_splitter->setChildrenCollapsible(false);
+    m_viewer->setVisible(false); // the tree has the room until a file is opened
     auto *layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->addWidget(m_splitter);
@@ -54,19 +57,39 @@ void WorkspacePanel::setRun(RunStore *store)
         disconnect(m_store, nullptr, this, nullptr);
     m_store = store;
     m_viewer->clear();
+    m_viewer->setVisible(false);
     m_wanted.clear();
-    std::vector<WorkspaceModel::Root> roots;
     if (store) {
+        connect(store, &RunStore::filesChanged, this, &WorkspacePanel::refresh);
+        connect(store, &RunStore::agentsChanged, this, &WorkspacePanel::findFolders);
+    }
+    m_folders.reset();
+    findFolders();
+    refresh();
+}
+
+/// A run that just began has no folders yet: asked again until all are there.
+void WorkspacePanel::findFolders()
+{
+    if (m_folders && (!m_store || !m_folders->contains(QString())))
+        return;
+    std::vector<WorkspaceModel::Root> roots;
+    QStringList folders;
+    if (m_store) {
         for (const char *name : {"workspace", "outputs", "uploads"}) {
             const QString path = QStringLiteral("/mnt/user-data/") + QLatin1String(name);
-            roots.push_back({path, m_service ? m_service->hostPath(store->id(), path) : QString()});
+            folders.append(m_service ? m_service->hostPath(m_store->id(), path) : QString());
+            roots.push_back({path, folders.last()});
         }
-        connect(store, &RunStore::filesChanged, this, &WorkspacePanel::refresh);
     }
+    if (m_folders == folders)
+        return;
+    m_folders = folders;
     m_model->setRoots(std::move(roots));
-    if (store)
+    if (m_store) {
         m_tree->expandToDepth(0);
-    refresh();
+        m_model->applyChanges(m_store->files(), m_store->lastTime());
+    }
 }
 
 void WorkspacePanel::setVisibleToUser(bool visible)
@@ -89,6 +112,7 @@ void WorkspacePanel::refresh()
             Q_EMIT remarkChanged({});
         return;
     }
+    findFolders();
     const FileLog &files = m_store->files();
     m_model->applyChanges(files, m_store->lastTime());
     if (!m_viewer->path().isEmpty() && files.find(m_viewer->path()))
@@ -100,8 +124,10 @@ void WorkspacePanel::refresh()
 void WorkspacePanel::openCurrent()
 {
     const QModelIndex index = m_tree->currentIndex().siblingAtColumn(0);
-    if (index.isValid() && !index.data(WorkspaceModel::IsFolderRole).toBool())
-        m_viewer->show(index.data(WorkspaceModel::PathRole).toString(), index.data(WorkspaceModel::HostPathRole).toString());
+    if (!index.isValid() || index.data(WorkspaceModel::IsFolderRole).toBool())
+        return;
+    m_viewer->setVisible(true);
+    m_viewer->showFile(index.data(WorkspaceModel::PathRole).toString(), index.data(WorkspaceModel::HostPathRole).toString());
 }
 
 void WorkspacePanel::reveal(const QString &virtualPath)

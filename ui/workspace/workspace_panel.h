@@ -3,7 +3,10 @@
 #pragma once
 
 #include <QPointer>
+#include <QStringList>
 #include <QWidget>
+
+#include <optional>
 
 class QSplitter;
 class QTreeView;
@@ -38,6 +41,7 @@ Q_SIGNALS:
 
 private:
     void refresh();
+    void findFolders();
     void openCurrent();
 
     RunService *m_service;
@@ -47,6 +51,7 @@ private:
     FileViewer *m_viewer;
     QSplitter *m_splitter;
     QString m_wanted; ///< to be shown as soon as its folder is read
+    std::optional<QStringList> m_folders; ///< on the host, one a root; an empty one is not there (yet)
     bool m_visible = true;
 };
 

@@ -81,6 +81,11 @@ wire::FileGrepRequest grepRequest(const GrepQuery &query)
     request.fixedStrings = query.literal;
     request.maxResults = std::min(std::max(4 * query.maxResults, query.maxResults + 50), 10000);
     request.recursive = true;
+    // The client filters too; this keeps the server from reading what would be thrown away.
+    QStringList exclude;
+    for (const QString &name : ignoredNamePatterns())
+        exclude << name << QStringLiteral("**/%1/**").arg(name);
+    request.exclude = exclude;
     return request;
 }
 

@@ -22,11 +22,6 @@ struct Active {
     std::shared_ptr<aio::AioSandbox> sandbox;
 };
 
-QString identity(const ThreadKey &key)
-{
-    return QStringLiteral("(%1, %2)").arg(key.user.value(), key.thread.value());
-}
-
 } // namespace
 
 struct AioProvider::State {
@@ -82,14 +77,20 @@ Task<> closeInto(std::shared_ptr<aio::AioSandbox> sandbox, Completion<bool> clos
     closed.complete(true);
 }
 
-Task<Result<void>> endSandbox(Active entry)
+enum class Ending { Park, Stop };
+
+Task<Result<void>> endSandbox(Active entry, Ending ending)
 {
     const Completion<bool> closed;
     Task<> closing = closeInto(entry.sandbox, closed);
-    (void)co_await waitFor(closed, {}, closeGrace);
+    const bool drained = (co_await waitFor(closed, {}, closeGrace)).has_value();
+    if (drained && ending == Ending::Park && entry.instance->alive() && !entry.sandbox->quarantined()) {
+        co_await closing;
+        co_return co_await entry.instance->park();
+    }
     const Result<void> stopped = co_await entry.instance->stop(); // calls that are still open fail now
     co_await closing;
-    co_return stopped;
+    co_return Result<void>(stopped);
 }
 
 template<typename S>
@@ -104,12 +105,11 @@ Task<Result<SandboxId>> acquireOn(std::shared_ptr<S> state, ThreadKey key, Event
         co_return fail(ErrorCode::FailedPrecondition, QStringLiteral("The sandbox provider is shut down."));
     if (const auto known = state->find(id)) {
         if (known->key != key)
-            co_return fail(ErrorCode::Internal, QStringLiteral("sandbox ID collision for %1: tracked identity is %2, requested identity is %3")
-                                                    .arg(id.value(), identity(known->key), identity(key)));
-        if (known->instance->alive() && !known->sandbox->quarantined())
-            co_return id;
+            co_return fail(sandboxIdCollision(id, known->key, key));
+        if (!known->sandbox->quarantined() && co_await known->instance->checkAlive(stop))
+            co_return SandboxId(id);
         if (auto dead = state->take(id)) // clean up what is left of it before another one takes its place
-            (void)co_await endSandbox(std::move(*dead));
+            (void)co_await endSandbox(std::move(*dead), Ending::Stop);
     }
     auto instance = co_await state->backend->start(id, key, state->loop, stop);
     if (!instance)
@@ -134,7 +134,7 @@ Task<Result<void>> releaseOn(std::shared_ptr<S> state, SandboxId id)
     auto entry = state->take(id);
     if (!entry)
         co_return Result<void>(); // an untracked id: nothing to do (§4.5)
-    co_return co_await endSandbox(std::move(*entry));
+    co_return co_await endSandbox(std::move(*entry), state->isClosed() ? Ending::Stop : Ending::Park);
 }
 
 Task<> dropResult(Task<Result<void>> task)
@@ -158,6 +158,7 @@ Task<> shutdownOn(std::shared_ptr<S> state)
     for (const SandboxId &id : ids)
         endings.push_back(dropResult(releaseOn(state, id)));
     co_await whenAll(std::move(endings));
+    co_await state->backend->shutdown();
 }
 
 } // namespace

@@ -8,8 +8,8 @@
 namespace paddock {
 
 /// AIO sandboxes over one backend (sandbox.md §7.1 to §7.3). Owns the loop "sandbox-io" on which the sockets and processes of
-/// its sandboxes live; its methods may be called from any loop. A released sandbox is ended, not kept. Owner: the
-/// composition root; shutdown() must have come back before the destructor runs.
+/// its sandboxes live; its methods may be called from any loop. A released sandbox is the backend's again, which ends it or
+/// keeps it warm. Owner: the composition root; shutdown() must have come back before the destructor runs.
 class AioProvider final : public SandboxProvider
 {
 public:

@@ -2,6 +2,10 @@
 // SPDX-FileCopyrightText: The Paddock authors
 #include "core/sandbox/aio/shell_tap.h"
 
+#include "core/base/loop.h"
+
+#include <QPointer>
+
 #include <mutex>
 #include <utility>
 
@@ -11,6 +15,7 @@ namespace paddock::aio {
 struct ShellTap::Mailbox {
     std::mutex mutex; // guards all below; `tap` is only dereferenced on its own thread
     ShellTap *tap = nullptr;
+    LoopRef loop; ///< of `tap`
     QByteArray waiting;
     qint64 dropped = 0;
     std::optional<QString> end;
@@ -20,8 +25,8 @@ struct ShellTap::Mailbox {
     {
         if (!tap || std::exchange(wakePosted, true))
             return;
-        // The call is dropped with its receiver, and the destructor clears `tap` under the same lock.
-        QMetaObject::invokeMethod(tap, [self] {
+        // The destructor clears `tap` under the same lock.
+        loop.post([self] {
             ShellTap *target = nullptr;
             {
                 const std::lock_guard lock(self->mutex);
@@ -29,7 +34,7 @@ struct ShellTap::Mailbox {
             }
             if (target)
                 target->drain();
-        }, Qt::QueuedConnection);
+        });
     }
 };
 
@@ -50,6 +55,7 @@ ShellTap::ShellTap(const AioClient &client, const SessionId &session, QObject *p
     : ShellObserver(parent), m_mailbox(std::make_shared<Mailbox>())
 {
     m_mailbox->tap = this;
+    m_mailbox->loop = LoopRef::current();
     auto status = std::make_shared<int>(0); // used on the client's loop only
     HttpStreamHandler handler;
     handler.onHead = [status](int code) { *status = code; };
@@ -93,9 +99,10 @@ void ShellTap::drain()
     }
     if (dropped > 0)
         data.prepend("\x1b[0m\r\n[" + QByteArray::number(dropped) + " bytes skipped]\r\n");
+    const QPointer<ShellTap> alive(this); // a receiver may delete it
     if (!data.isEmpty())
         Q_EMIT bytes(data);
-    if (end)
+    if (end && alive)
         Q_EMIT ended(*end);
 }
 

@@ -118,7 +118,7 @@ SandboxFolders SandboxFolders::of(const ThreadPaths &paths)
     return folders;
 }
 
-QStringList bwrapArguments(const BwrapPlan &plan)
+QStringList bwrapOptions(const BwrapPlan &plan)
 {
     QStringList args;
     addNamespaces(args, plan);
@@ -136,6 +136,12 @@ QStringList bwrapArguments(const BwrapPlan &plan)
          << QString(sandbox_inside::workspace);
     if (plan.infoFd >= 0)
         args << QStringLiteral("--info-fd") << QString::number(plan.infoFd);
+    return args;
+}
+
+QStringList bwrapCommand(const BwrapPlan &plan)
+{
+    QStringList args;
     // bash sets the process limit inside the user namespace, where it counts this sandbox alone and not the whole account.
     args << QStringLiteral("--") << QStringLiteral("/bin/bash") << QStringLiteral("--noprofile") << QStringLiteral("--norc")
          << QStringLiteral("-c")

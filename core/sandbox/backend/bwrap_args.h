@@ -59,8 +59,11 @@ inline constexpr auto server = QLatin1StringView("/run/paddock/paddock-sandboxd"
 inline constexpr int uid = 1000;
 } // namespace sandbox_inside
 
-/// The arguments after "bwrap". No secrets: every user of the host may read them.
-QStringList bwrapArguments(const BwrapPlan &plan);
+/// Bubblewrap's options. They go through a descriptor (--args), not the command line: inside the sandbox /proc/1/cmdline
+/// would show the host's paths.
+QStringList bwrapOptions(const BwrapPlan &plan);
+/// What runs inside, from "--" on. No secrets and no host paths.
+QStringList bwrapCommand(const BwrapPlan &plan);
 /// The whole environment inside. Values may be secrets: they are passed as environment, never as arguments.
 QMap<QString, QString> sandboxEnvironment(const QMap<QString, QString> &host, const QMap<QString, QString> &configured, int sessionLimit);
 /// Writes the generated files of /etc into `dir`.

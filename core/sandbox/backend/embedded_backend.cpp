@@ -84,10 +84,13 @@ public:
                                 QStringLiteral("--ready-fd"), QString::number(process.readyFd()),
                                 QStringLiteral("--parent-fd"), QString::number(process.parentFd()),
                                 QStringLiteral("--max-shell-sessions"), QString::number(options.sessionLimit),
-                                QStringLiteral("--workspace"), QString(sandbox_inside::workspace)};
+                                QStringLiteral("--workspace"), QString(sandbox_inside::workspace),
+                                QStringLiteral("--home"), QString(sandbox_inside::home)};
         SupervisedProcess::Launch launch;
+        launch.guard = plan.serverProgram;
         launch.program = bubblewrap;
-        launch.arguments = bwrapArguments(plan);
+        launch.options = bwrapOptions(plan);
+        launch.command = bwrapCommand(plan);
         launch.environment = sandboxEnvironment(processEnv(), options.environment, options.sessionLimit);
         launch.listenFd = self->m_socket.takeFd();
         launch.fileBytes = plan.limits.fileBytes;
@@ -292,10 +295,11 @@ namespace {
 Result<void> tryIsolation(const QString &bubblewrap)
 {
     QProcess probe;
+    // Without --die-with-parent: it ends by itself, and is never killed before its child may go on.
     probe.start(bubblewrap, {QStringLiteral("--unshare-user"), QStringLiteral("--unshare-pid"), QStringLiteral("--unshare-net"),
-                             QStringLiteral("--unshare-ipc"), QStringLiteral("--unshare-uts"), QStringLiteral("--die-with-parent"),
-                             QStringLiteral("--ro-bind"), QStringLiteral("/"), QStringLiteral("/"), QStringLiteral("--proc"),
-                             QStringLiteral("/proc"), QStringLiteral("--dev"), QStringLiteral("/dev"), QStringLiteral("true")});
+                             QStringLiteral("--unshare-ipc"), QStringLiteral("--unshare-uts"), QStringLiteral("--ro-bind"),
+                             QStringLiteral("/"), QStringLiteral("/"), QStringLiteral("--proc"), QStringLiteral("/proc"), QStringLiteral("--dev"),
+                             QStringLiteral("/dev"), QStringLiteral("true")});
     if (!probe.waitForFinished(10000)) { // on a pool thread
         probe.kill();
         return fail(ErrorCode::Timeout, QStringLiteral("bubblewrap did not answer within 10 seconds."));

@@ -22,8 +22,8 @@ struct EmbeddedOptions {
 };
 
 /// One paddock-sandboxd inside one bubblewrap per sandbox (sandbox.md §7, design.md §6). Killing the namespace's first
-/// process kills everything in the sandbox, so stop() leaves nothing, and a supervisor that dies takes it along: bubblewrap
-/// gets SIGKILL from the kernel, the server sees its parent pipe close. Never falls back to less isolation.
+/// process kills everything in the sandbox, so stop() leaves nothing, and a supervisor that dies takes it along: the guard
+/// around bubblewrap sees a pipe close and kills what there is. Never falls back to less isolation.
 class EmbeddedBackend final : public SandboxBackend
 {
 public:

@@ -108,7 +108,7 @@ Result<ListeningSocket> ListeningSocket::make(const QString &dir, const QString 
         return fail(ErrorCode::InvalidArgument,
                     QStringLiteral("The runtime folder %1 has too long a name for a socket. Set XDG_RUNTIME_DIR to a shorter one.").arg(dir));
     std::memcpy(address.sun_path, file.constData(), size_t(file.size()));
-    UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     // The folder is closed to others, so there is no moment in which a wider mode would matter.
     if (!fd || ::bind(fd.get(), reinterpret_cast<const sockaddr *>(&address), sizeof address) != 0
         || ::chmod(file.constData(), 0600) != 0 || ::listen(fd.get(), 128) != 0)

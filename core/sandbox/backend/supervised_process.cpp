@@ -4,6 +4,7 @@
 
 #include "core/base/json.h"
 
+#include <QFile>
 #include <QLoggingCategory>
 #include <QProcessEnvironment>
 
@@ -12,6 +13,7 @@
 #include <csignal>
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -23,6 +25,7 @@ namespace paddock {
 namespace {
 
 constexpr qsizetype maxInfoBytes = 4096;
+constexpr int reapLimitMs = 3000;
 
 void makePipe(UniqueFd &read, UniqueFd &write)
 {
@@ -41,6 +44,24 @@ bool readInto(int fd, QByteArray &buffer, qsizetype max)
     if (n > 0 && buffer.size() < max)
         buffer.append(chunk.data(), n);
     return n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR));
+}
+
+/// NUL-separated arguments in anonymous memory, to be read from its start.
+UniqueFd memoryOf(const QStringList &arguments)
+{
+    QByteArray bytes;
+    for (const QString &argument : arguments)
+        bytes += QFile::encodeName(argument) + '\0';
+    UniqueFd fd(::memfd_create("bwrap-args", MFD_CLOEXEC));
+    for (qsizetype at = 0; fd && at < bytes.size();) {
+        const ssize_t n = ::write(fd.get(), bytes.constData() + at, size_t(bytes.size() - at));
+        if (n <= 0)
+            return {};
+        at += n;
+    }
+    if (fd)
+        ::lseek(fd.get(), 0, SEEK_SET);
+    return fd;
 }
 
 /// Between fork and exec: async-signal-safe calls only.
@@ -64,6 +85,7 @@ SupervisedProcess::SupervisedProcess()
     makePipe(m_readyRead, m_readyWrite);
     makePipe(m_infoRead, m_infoWrite);
     makePipe(m_parentRead, m_parentWrite);
+    makePipe(m_guardRead, m_guardWrite);
 }
 
 SupervisedProcess::~SupervisedProcess()
@@ -71,7 +93,7 @@ SupervisedProcess::~SupervisedProcess()
     if (running()) {
         kill();
         m_process.disconnect(this);
-        m_process.waitForFinished(1000); // killed: it only has to be reaped
+        m_process.waitForFinished(reapLimitMs); // all is killed: the guard only has to reap it
     }
     m_ready.complete(fail(ErrorCode::Unavailable, QStringLiteral("The sandbox was ended.")));
     m_gone.complete(true);
@@ -83,11 +105,21 @@ void SupervisedProcess::launch(Launch launch)
     for (auto it = launch.environment.cbegin(); it != launch.environment.cend(); ++it)
         environment.insert(it.key(), it.value());
     m_process.setProcessEnvironment(environment);
-    m_process.setProgram(launch.program);
-    m_process.setArguments(launch.arguments);
+    m_process.setProgram(launch.guard);
+    const UniqueFd options = memoryOf(launch.options);
+    if (!options) {
+        m_launched = true;
+        failToStart(ErrorCode::ResourceExhausted, QStringLiteral("No memory for the sandbox's options."));
+        return;
+    }
+    m_process.setArguments(QStringList{QStringLiteral("guard"), QStringLiteral("--parent-fd"), QString::number(m_guardRead.get()), QStringLiteral("--"),
+                                       launch.program, QStringLiteral("--args"), QString::number(options.get())}
+                           + launch.command);
     m_process.setStandardInputFile(QProcess::nullDevice());
     m_process.setStandardOutputFile(QProcess::nullDevice());
-    const std::array<int, 4> inherited{launch.listenFd.get(), m_readyWrite.get(), m_infoWrite.get(), m_parentRead.get()};
+    // The writing ends stay here: none of them may be inherited, or its closing would go unnoticed.
+    const std::array<int, 6> inherited{options.get(),     launch.listenFd.get(), m_readyWrite.get(),
+                                       m_infoWrite.get(), m_parentRead.get(),    m_guardRead.get()};
     m_process.setChildProcessModifier([inherited, files = launch.openFiles, bytes = launch.fileBytes] {
         for (const int fd : inherited)
             ::fcntl(fd, F_SETFD, 0);
@@ -101,30 +133,49 @@ void SupervisedProcess::launch(Launch launch)
     connect(&m_process, &QProcess::errorOccurred, this, [this](QProcess::ProcessError error) {
         if (error != QProcess::FailedToStart)
             return;
-        m_ready.complete(fail(ErrorCode::Unavailable, QStringLiteral("bubblewrap could not be started: %1").arg(m_process.errorString())));
-        m_bubblewrapEnded = true;
-        checkGone();
+        failToStart(ErrorCode::Unavailable, QStringLiteral("The sandbox's guard could not be started: %1").arg(m_process.errorString()));
     });
-    connect(&m_process, &QProcess::finished, this, [this] {
-        readStderr();
-        if (m_infoNotifier && m_infoNotifier->isEnabled())
-            readInfo(); // the namespace may outlive bubblewrap by a moment: know it before judging
-        m_ready.complete(fail(ErrorCode::Unavailable, stderrText()));
-        m_bubblewrapEnded = true;
-        checkGone();
-    });
+    connect(&m_process, &QProcess::finished, this, &SupervisedProcess::guardEnded);
     m_launched = true;
     m_process.start();
     // Our copies of the child's ends: without closing them the pipes would never end.
     m_readyWrite.reset();
     m_infoWrite.reset();
     m_parentRead.reset();
+    m_guardRead.reset();
     for (const UniqueFd *fd : {&m_readyRead, &m_infoRead})
         ::fcntl(fd->get(), F_SETFL, O_NONBLOCK);
     m_readyNotifier = std::make_unique<QSocketNotifier>(m_readyRead.get(), QSocketNotifier::Read);
     connect(m_readyNotifier.get(), &QSocketNotifier::activated, this, &SupervisedProcess::readReady);
     m_infoNotifier = std::make_unique<QSocketNotifier>(m_infoRead.get(), QSocketNotifier::Read);
     connect(m_infoNotifier.get(), &QSocketNotifier::activated, this, &SupervisedProcess::readInfo);
+}
+
+void SupervisedProcess::failToStart(ErrorCode code, const QString &why)
+{
+    m_ready.complete(fail(code, why));
+    m_guardEnded = true;
+    checkGone();
+}
+
+void SupervisedProcess::guardEnded()
+{
+    readStderr();
+    if (m_process.exitStatus() == QProcess::NormalExit) {
+        // It ends after everything else. What bubblewrap told may not be read yet, and the number may mean another by now.
+        m_infoNotifier->setEnabled(false);
+        m_pidNotifier.reset();
+        m_firstPidFd.reset();
+    } else {
+        // Somebody killed it, and bubblewrap dies with it. The namespace may outlive both by a moment, or for ever when it was
+        // not told to go on yet: know it before judging, and end it.
+        if (m_infoNotifier && m_infoNotifier->isEnabled())
+            readInfo();
+        kill();
+    }
+    m_ready.complete(fail(ErrorCode::Unavailable, stderrText()));
+    m_guardEnded = true;
+    checkGone();
 }
 
 void SupervisedProcess::readReady()
@@ -175,16 +226,16 @@ void SupervisedProcess::watchFirstProcess(int pid)
 
 void SupervisedProcess::checkGone()
 {
-    if (m_bubblewrapEnded && !m_firstPidFd)
+    if (m_guardEnded && !m_firstPidFd)
         m_gone.complete(true);
 }
 
 void SupervisedProcess::kill()
 {
+    // Never SIGKILL to the guard: it is who knows what there is besides, and it ends when that is gone.
+    m_guardWrite.reset();
     if (m_firstPidFd)
         ::syscall(SYS_pidfd_send_signal, m_firstPidFd.get(), SIGKILL, nullptr, 0);
-    if (m_process.state() != QProcess::NotRunning)
-        m_process.kill();
 }
 
 } // namespace paddock

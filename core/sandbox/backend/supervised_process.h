@@ -17,8 +17,8 @@
 
 namespace paddock {
 
-/// One bubblewrap with the server in it. Lives on one thread, which must outlive it: the kernel kills bubblewrap when the
-/// thread that started it ends (--die-with-parent). Signals nothing; tells by completions.
+/// One bubblewrap with the server in it, beneath a guard (core/sandboxd/guard.h) that ends both when this process does,
+/// at whatever moment and by whatever signal. Lives on one thread. Signals nothing; tells by completions.
 class SupervisedProcess : public QObject
 {
     Q_OBJECT
@@ -26,8 +26,10 @@ public:
     static constexpr qsizetype maxStderrBytes = 8 * 1024; ///< the last ones are kept
 
     struct Launch {
-        QString program;
-        QStringList arguments;
+        QString guard;       ///< paddock-sandboxd
+        QString program;     ///< bubblewrap
+        QStringList options; ///< handed over through a descriptor
+        QStringList command; ///< visible in the process list, inside too
         QMap<QString, QString> environment; ///< the whole of it
         UniqueFd listenFd;                  ///< inherited
         qint64 fileBytes = 0;
@@ -44,13 +46,13 @@ public:
     void launch(Launch launch);
     /// The first line on the ready pipe, or an error with what stderr said when it ended before.
     const Completion<Result<void>> &ready() const { return m_ready; }
-    /// Everything in the sandbox is gone.
+    /// Everything in the sandbox is gone, bubblewrap and the guard too.
     const Completion<bool> &gone() const { return m_gone; }
     bool running() const { return m_launched && !m_gone.isComplete(); }
 
     /// Closes the parent pipe: the server ends by itself.
     void askToEnd() { m_parentWrite.reset(); }
-    /// SIGKILL to the namespace's first process and to bubblewrap.
+    /// SIGKILL to the namespace's first process and, by the guard, to whatever there is.
     void kill();
     QString stderrText() const { return QString::fromLocal8Bit(m_stderr); }
 
@@ -58,6 +60,8 @@ private:
     void readReady();
     void readInfo();
     void readStderr();
+    void guardEnded();
+    void failToStart(ErrorCode code, const QString &why);
     void watchFirstProcess(int pid);
     void checkGone();
 
@@ -65,12 +69,13 @@ private:
     UniqueFd m_readyRead, m_readyWrite;
     UniqueFd m_infoRead, m_infoWrite;
     UniqueFd m_parentRead, m_parentWrite;
+    UniqueFd m_guardRead, m_guardWrite; ///< the guard lives as long as nobody closes the writing end
     UniqueFd m_firstPidFd; ///< of the namespace's first process
     std::unique_ptr<QSocketNotifier> m_readyNotifier, m_infoNotifier, m_pidNotifier;
     QByteArray m_info;
     QByteArray m_stderr;
     bool m_launched = false;
-    bool m_bubblewrapEnded = false;
+    bool m_guardEnded = false;
     Completion<Result<void>> m_ready;
     Completion<bool> m_gone;
 };

@@ -341,9 +341,25 @@ Result<QString> findHostShell()
                                                        "and `sh` on PATH."));
 }
 
+/// Bytes at the end that begin a character without ending it.
+static qsizetype cutCharacterBytes(const QByteArray &bytes)
+{
+    for (qsizetype back = 1; back <= std::min<qsizetype>(3, bytes.size()); ++back) {
+        const uchar c = uchar(bytes.at(bytes.size() - back));
+        if ((c & 0xc0) == 0x80)
+            continue; // a continuation: the lead byte is further in front
+        const qsizetype length = c >= 0xf0 && c < 0xf5 ? 4 : c >= 0xe0 ? 3 : c >= 0xc2 ? 2 : 1;
+        return c < 0xf5 && length > back ? back : 0;
+    }
+    return 0;
+}
+
 QString hostOutputText(const QByteArray &kept, qint64 total)
 {
-    QString text = QString::fromUtf8(kept);
+    const qsizetype cut = cutCharacterBytes(kept);
+    QString text = QString::fromUtf8(kept.chopped(cut));
+    if (cut > 0)
+        text += QChar(QChar::ReplacementCharacter);
     if (total > kept.size())
         text += QStringLiteral("\n... [output truncated after %1 of %2 bytes; remaining output discarded] ...")
                     .arg(kept.size()).arg(total);

@@ -192,12 +192,20 @@ struct World {
         }
         return -1;
     }
-    /// Nothing is held any more.
-    bool isClean() const
+    /// What is still held, in words; empty: nothing any more.
+    QString held() const
     {
         const auto slots_ = services->admission->snapshot();
-        return slots_.running == 0 && slots_.queued == 0 && leases->registry().leases().empty() && services->registry->list().empty()
-            && !provider->alive;
+        QStringList what;
+        if (slots_.running != 0 || slots_.queued != 0)
+            what << QStringLiteral("%1 running, %2 queued").arg(slots_.running).arg(slots_.queued);
+        if (!leases->registry().leases().empty())
+            what << QStringLiteral("leases");
+        if (!services->registry->list().empty())
+            what << QStringLiteral("tasks in the registry");
+        if (provider->alive)
+            what << QStringLiteral("the sandbox");
+        return what.join(QStringLiteral(", "));
     }
 };
 

@@ -177,10 +177,13 @@ void TestAdmission::loopComesBackAfterShutdown()
     QVERIFY(only.ref());
     // A loop that is busy does not stop at once: it stays ours and refuses work until it is gone.
     std::atomic<bool> hold = true;
-    QVERIFY(only.ref()->post([&hold] {
+    std::atomic<bool> begun = false;
+    QVERIFY(only.ref()->post([&hold, &begun] {
+        begun = true;
         while (hold)
             QThread::msleep(1);
     }));
+    QTRY_VERIFY(begun);
     QVERIFY(!only.shutdown(20));
     QCOMPARE(only.ref().error().message, QStringLiteral("The subagent event loop is still shutting down"));
     hold = false;

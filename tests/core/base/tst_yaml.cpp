@@ -44,14 +44,16 @@ private Q_SLOTS:
         QTest::addColumn<QString>("part");
         QTest::newRow("duplicate key") << QByteArray("a: 1\nb: 2\na: 3\n") << QStringLiteral("t.yaml:3:1: ") << QStringLiteral("'a' appears twice");
         QTest::newRow("duplicate key, nested") << QByteArray("x:\n  - {k: 1, k: 2}\n") << QStringLiteral("t.yaml:2:12: ") << QStringLiteral("twice");
-        QTest::newRow("syntax") << QByteArray("a: [1, 2\nb: 3\n") << QStringLiteral("t.yaml:") << QString();
+        QTest::newRow("syntax") << QByteArray("a: [1, 2\nb: 3\n") << QStringLiteral("t.yaml:") << QStringLiteral("not valid YAML");
         QTest::newRow("tab") << QByteArray("a:\n\tb: 1\n") << QStringLiteral("t.yaml:2:") << QString();
         QTest::newRow("unknown anchor") << QByteArray("a: *nope") << QStringLiteral("t.yaml:1:") << QString();
-        QTest::newRow("two documents") << QByteArray("a: 1\n---\nb: 2\n") << QStringLiteral("t.yaml: ") << QStringLiteral("2 documents");
+        QTest::newRow("two documents") << QByteArray("a: 1\n---\nb: 2\n") << QStringLiteral("t.yaml:2:1: ") << QStringLiteral("a second document");
+        QTest::newRow("stray bracket") << QByteArray("a: 1\n]\n") << QStringLiteral("t.yaml:2:1: ") << QStringLiteral("illegal flow end");
+        QTest::newRow("stray comma") << QByteArray(", a") << QStringLiteral("t.yaml:1:1: ") << QStringLiteral("belongs to nothing");
         QTest::newRow("key that is a list") << QByteArray("? [a]\n: 1\n") << QStringLiteral("t.yaml:1:") << QStringLiteral("key");
         QTest::newRow("itself") << QByteArray("&a [*a]") << QStringLiteral("t.yaml:") << QStringLiteral("deeper");
         QTest::newRow("deep flow") << QByteArray(100, '[') + QByteArray(100, ']') << QStringLiteral("t.yaml:") << QStringLiteral("deeper");
-        QTest::newRow("very deep flow") << QByteArray(1'000'000, '[') << QStringLiteral("t.yaml:") << QString();
+        QTest::newRow("very deep flow") << QByteArray(1'000'000, '[') << QStringLiteral("t.yaml:") << QStringLiteral("nested too deeply");
         QTest::newRow("very deep maps") << QByteArray("{a: ").repeated(100'000) << QStringLiteral("t.yaml:") << QString();
         QTest::newRow("very deep block") << QByteArray("- ").repeated(100'000) + "1" << QStringLiteral("t.yaml:") << QString();
     }

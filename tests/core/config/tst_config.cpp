@@ -21,6 +21,14 @@ private Q_SLOTS:
         QTest::newRow("choice") << QByteArray("subagent_runtime:\n  admission_policy: drop\n") << QStringLiteral("'drop' is not one of queue, reject");
         QTest::newRow("order of limits") << QByteArray("loop_detection:\n  warn_threshold: 5\n  hard_limit: 3\n") << QStringLiteral("must be at least warn_threshold");
         QTest::newRow("unset variable") << QByteArray("models:\n  - name: $NOPE_UNSET\n") << QStringLiteral("NOPE_UNSET is not set");
+        QTest::newRow("attempts") << QByteArray("llm_call:\n  retry_max_attempts: 0\n") << QStringLiteral("llm_call.retry_max_attempts: 0 must be between 1");
+        QTest::newRow("circuit") << QByteArray("circuit_breaker:\n  failure_threshold: 0\n") << QStringLiteral("circuit_breaker.failure_threshold: 0 must be between 1");
+        QTest::newRow("similarity") << QByteArray("tool_progress:\n  jaccard_similarity_threshold: 2\n") << QStringLiteral("tool_progress.jaccard_similarity_threshold");
+        QTest::newRow("names") << QByteArray("tool_progress:\n  exempt_tools: [a, 1]\n") << QStringLiteral("must be a list of names");
+        QTest::newRow("one name") << QByteArray("tool_progress:\n  exempt_tools: a\n") << QStringLiteral("must be a list of names");
+        QTest::newRow("judge") << QByteArray("verification:\n  judge_enabled: true\n") << QStringLiteral("verification.judge_enabled: must be false");
+        QTest::newRow("render mode") << QByteArray("verification:\n  receipts_render_mode: never\n") << QStringLiteral("is not one of delegation_only, always");
+        QTest::newRow("provider") << QByteArray("guardrails:\n  provider: {config: {}}\n") << QStringLiteral("guardrails.provider.use: must name a provider");
         QTest::newRow("network") << QByteArray("sandbox:\n  network: lan\n") << QStringLiteral("is not one of none, host");
     }
     void refuses()
@@ -44,6 +52,25 @@ private Q_SLOTS:
         QCOMPARE(config->warnings.size(), 2);
         QVERIFY(config->warnings[0].contains(QStringLiteral("did you mean 'environment'")));
         QVERIFY(config->warnings[1].contains(QStringLiteral("config.yaml:8:1: unknown key 'frobs'")));
+    }
+
+    void readsTheGuards()
+    {
+        const auto config = parseConfig("llm_call: {retry_max_attempts: 5, burst_retry_base_delay_ms: 7}\ncircuit_breaker: {recovery_timeout_sec: 0}\n"
+                                        "tool_progress: {enabled: true, exempt_tools: [a]}\nverification: {receipts_enabled: false, judge_model_name: null}\n"
+                                        "authorization: {enabled: true, fail_closed: false, provider: {use: rbac, config: {roles: {user: {}}}}}\n",
+                                        QStringLiteral("c"), {});
+        QVERIFY2(config.has_value(), config ? "" : qPrintable(config.error().message));
+        QCOMPARE(config->warnings, QStringList());
+        QCOMPARE(config->llmCall.retryMaxAttempts, 5);
+        QCOMPARE(config->llmCall.burstRetryBaseDelayMs, 7);
+        QCOMPARE(config->circuitBreaker.recoveryTimeoutSeconds, 0);
+        QVERIFY(!config->verification.receiptsEnabled);
+        QVERIFY(config->authorization.enabled && !config->authorization.failClosed && !config->guardrails.enabled);
+        QCOMPARE(config->authorization.providerUse, QStringLiteral("rbac"));
+        QVERIFY(config->authorization.providerConfig["roles"].contains("user"));
+        QVERIFY(config->toolProgress.enabled);
+        QCOMPARE(config->toolProgress.exemptTools, QStringList{QStringLiteral("a")});
     }
 
     void anUnsetSessionLimitReachesTheCheckAsEmpty()

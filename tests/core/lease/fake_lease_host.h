@@ -76,7 +76,7 @@ public:
             alive.insert(slot);
         }
         journal << QStringLiteral("acquire ") + slot.value();
-        co_return slot;
+        co_return SandboxId(slot); // a copy: QCoro moves from lvalues (core/base/task.h)
     }
     bool isAlive(const SandboxId &sandbox) override { return alive.contains(sandbox); }
     Task<> releaseScope(SandboxId sandbox, LeaseOwner owner) override

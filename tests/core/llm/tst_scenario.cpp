@@ -114,7 +114,7 @@ void TestScenario::complains_data()
     const auto row = [](const char *name, const QByteArray &yaml, const char *place, const char *says) {
         QTest::newRow(name) << yaml << QString::fromLatin1(place) << QString::fromLatin1(says);
     };
-    row("empty", "", "", "mapping");
+    row("empty", "", "", "the file is empty");
     row("no version", "name: x\nagents: []\n", "x.yaml:1:1", "format version");
     row("other version", "scenario: 2\nshiny: true\n", "x.yaml:1:11", "'2' is not supported");
     row("version as text", "scenario: one\n", "x.yaml:1:11", "not supported");

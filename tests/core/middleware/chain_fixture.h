@@ -26,6 +26,14 @@ private:
     mutable qint64 m_ticks = 0;
 };
 
+inline std::shared_ptr<Chain> compiled(std::vector<MiddlewarePtr> members)
+{
+    auto chain = Chain::compile(std::move(members));
+    if (!chain)
+        qFatal("%s", qPrintable(chain.error().message));
+    return *chain;
+}
+
 inline RuntimePtr runtimeOn(const std::shared_ptr<EventBus> &bus, std::stop_token stop = {})
 {
     auto runtime = std::make_shared<RuntimeContext>();

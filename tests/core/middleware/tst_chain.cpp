@@ -69,14 +69,6 @@ Task<Result<ToolOutcome>> throwingCore(ToolCallRequest)
     co_return MessagePtr();
 }
 
-std::shared_ptr<Chain> compiled(std::vector<MiddlewarePtr> members)
-{
-    auto chain = Chain::compile(std::move(members));
-    if (!chain)
-        qFatal("%s", qPrintable(chain.error().message));
-    return *chain;
-}
-
 } // namespace
 
 class TestChain : public QObject

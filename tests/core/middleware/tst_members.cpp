@@ -21,14 +21,6 @@ using namespace paddock::test;
 
 namespace {
 
-std::shared_ptr<Chain> compiled(std::vector<MiddlewarePtr> members)
-{
-    auto chain = Chain::compile(std::move(members));
-    if (!chain)
-        qFatal("%s", qPrintable(chain.error().message));
-    return *chain;
-}
-
 Task<Result<ToolOutcome>> throwingTool(ToolCallRequest)
 {
     throw std::runtime_error("boom in /srv/paddock/work with sk-abcdefghijklmnopqrstuvwx");

@@ -8,6 +8,7 @@
 #include <QDir>
 #include <QFile>
 #include <QFileInfo>
+#include <QScopeGuard>
 #include <QTemporaryDir>
 #include <QTest>
 
@@ -228,6 +229,7 @@ private Q_SLOTS:
         QVERIFY(fd >= 0);
         QCOMPARE(::write(fd, "needle\n", 7), 7);
         ::close(fd);
+        const auto remove = qScopeGuard([this] { ::unlink((QFile::encodeName(m_host) + "/\xff\nname").constData()); }); // Qt cannot
         QCOMPARE(m_files->listDir(ws(), 2, {})->size(), 1);
         GrepQuery query;
         query.path = ws();

@@ -124,8 +124,11 @@ private Q_SLOTS:
     {
         QFETCH(QByteArray, path);
         QFETCH(QByteArray, resolved);
-        path.replace("R", m_root);
-        QCOMPARE(resolveLinks(path.replace("O", m_outside)), resolved.replace("R", m_root).replace("O", m_outside));
+        // Once, at the front: the name of a temporary folder may have these letters in it.
+        const auto placed = [this](const QByteArray &text) {
+            return text.startsWith('R') ? m_root + text.sliced(1) : text.startsWith('O') ? m_outside + text.sliced(1) : text;
+        };
+        QCOMPARE(resolveLinks(placed(path)), placed(resolved));
     }
 
     void survivesLinkLoops()

@@ -109,6 +109,27 @@ private Q_SLOTS:
         QVERIFY(!shellWords(QStringLiteral("a \\")));
     }
 
+    void quotesForItsPlace_data()
+    {
+        QTest::addColumn<QString>("command");
+        QTest::addColumn<QString>("mapped");
+        QTest::newRow("plain") << QStringLiteral("cat /mnt/d/*.c") << QStringLiteral("cat '/a b'\"'\"'$c'/*.c");
+        QTest::newRow("single") << QStringLiteral("cat '/mnt/d/x'") << QStringLiteral("cat '/a b'\"'\"'$c/x'");
+        QTest::newRow("double") << QStringLiteral("cat \"/mnt/d/x\"") << QStringLiteral("cat \"/a b'\\$c/x\"");
+        QTest::newRow("dollar") << QStringLiteral("cat $'/mnt/d/x'") << QStringLiteral("cat $'/a b\\'$c/x'");
+        QTest::newRow("substitution in double") << QStringLiteral("echo \"$(cat /mnt/d/x) /mnt/d\"") << QStringLiteral("echo \"$(cat '/a b'\"'\"'$c'/x) /a b'\\$c\"");
+        QTest::newRow("comment") << QStringLiteral("ls # it's\ncat /mnt/d") << QStringLiteral("ls # it's\ncat '/a b'\"'\"'$c'");
+        QTest::newRow("here-document") << QStringLiteral("cat <<'E' /mnt/d\n/mnt/d it's\nE\nls /mnt/d") << QStringLiteral("cat <<'E' '/a b'\"'\"'$c'\n/a b'$c it's\nE\nls '/a b'\"'\"'$c'");
+        QTest::newRow("open quote") << QStringLiteral("echo 'x /mnt/d") << QStringLiteral("echo 'x /a b'\"'\"'$c");
+    }
+    void quotesForItsPlace()
+    {
+        QFETCH(QString, command);
+        QFETCH(QString, mapped);
+        const PathMap map({{QStringLiteral("/mnt/d"), QStringLiteral("/a b'$c"), false}});
+        QCOMPARE(map.mapCommand(command), mapped);
+    }
+
     void guards_data()
     {
         QTest::addColumn<QString>("command");

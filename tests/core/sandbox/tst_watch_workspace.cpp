@@ -8,6 +8,7 @@
 #include <QDir>
 #include <QFile>
 #include <QFileInfo>
+#include <QScopeGuard>
 #include <QTemporaryDir>
 #include <QTest>
 
@@ -88,7 +89,11 @@ private:
 private Q_SLOTS:
     void init()
     {
-        m_dir = std::make_unique<QTemporaryDir>();
+        // In memory where there is room: some tests make many files.
+        const QString memory = QStringLiteral("/dev/shm");
+        m_dir = QFileInfo(memory).isWritable() ? std::make_unique<QTemporaryDir>(memory + QStringLiteral("/tst_watch-XXXXXX"))
+                                               : std::make_unique<QTemporaryDir>();
+        QVERIFY(m_dir->isValid());
         m_paths = *ThreadPaths::make(m_dir->path(), {UserId(QStringLiteral("u")), ThreadId(QStringLiteral("t"))});
         QVERIFY(m_paths.create());
         m_bus = std::make_shared<EventBus>();
@@ -244,6 +249,7 @@ private Q_SLOTS:
             QVERIFY(fd >= 0);
             ::close(fd);
         }
+        const auto remove = qScopeGuard([base] { ::unlink((base + "\xff\xfe").constData()); }); // Qt cannot
         for (int i = 0; i < 300; ++i) {
             const QByteArray path = base + "vanish" + QByteArray::number(i);
             ::close(::open(path.constData(), O_WRONLY | O_CREAT, 0644));

@@ -37,6 +37,22 @@ private Q_SLOTS:
         QTest::newRow("resize request is ignored") << QByteArray("\x1b[8;30000;30000tok") << QStringList{QStringLiteral("ok")};
         QTest::newRow("split utf-8 and broken bytes") << QByteArray("a\xff\xfe" "b") << QStringList{QString::fromUtf8("a\xef\xbf\xbd\xef\xbf\xbd" "b")};
         QTest::newRow("insert line") << QByteArray("a\r\nb\x1b[1;1H\x1b[Lx") << QStringList{QStringLiteral("x"), QStringLiteral("a"), QStringLiteral("b")};
+        QTest::newRow("more numbers than libvterm holds") << QByteArray("a\x1b[0" + QByteArray(";1").repeated(5000) + "mb\x1b[1:2:3:4:5:6:7:8:9:10:11:12:13:14:15:16:17:18Hok")
+                                                          << QStringList{QStringLiteral("aok")};
+        QTest::newRow("numbers without end") << QByteArray("\x1b[" + QByteArray(500, '9') + "C\rok") << QStringList{QStringLiteral("ok")};
+        QTest::newRow("repeated letter") << QByteArray("x\x1b[1m\x1b[3b!") << QStringList{QStringLiteral("xxxx!")};
+        QTest::newRow("nothing to repeat") << QByteArray("\x1b[9bok") << QStringList{QStringLiteral("ok")};
+        QTest::newRow("nothing to repeat after an alignment") << QByteArray("\x1b#8\x1b[9b\x1b[2J\x1b[Hok") << QStringList{QStringLiteral("ok")};
+        QTest::newRow("character inside a sequence") << QByteArray("\x1b[1\xc3\xa4.\x1b\xc3\xb6.\x1b(\xc3\xbc") << QStringList{QString::fromUtf8("\xc3\xa4.\xc3\xb6.\xc3\xbc")};
+        QTest::newRow("repeated accent") << QByteArray("\xcc\x81\x1b[9b\rok") << QStringList{QStringLiteral("ok")};
+        QTest::newRow("controls written as UTF-8") << QByteArray("a\xc2\x85\xc2\xc2\x9b\x85\xc2\xa0" "b")
+                                                  << QStringList{QString::fromUtf8("a\xef\xbf\xbd\xef\xbf\xbd\xc2\xa0" "b")};
+        QTest::newRow("overlong, surrogate, too high") << QByteArray("\xe0\x80\x80.\xed\xa0\x80.\xf5.\xf0\x9f\x98")
+                                                       << QStringList{QString(QStringLiteral("???.???.?.")).replace(u'?', QChar(0xfffd))};
+        QTest::newRow("device control") << QByteArray("\x1bPq\r\n\x00;x\x1b\\\x1b_app\x1b\\\x1b^pm\x07ok", 24) << QStringList{QStringLiteral("ok")};
+        QTest::newRow("string ended by a sequence") << QByteArray("\x1b]0;evil\x1b[2;2Hok") << QStringList{QString(), QStringLiteral(" ok")};
+        QTest::newRow("charset with a bracket") << QByteArray("\x1b(]ok") << QStringList{QStringLiteral("ok")};
+        QTest::newRow("line break inside an escape") << QByteArray("a\x1b\r\n]0;x\x07ok") << QStringList{QStringLiteral("a"), QStringLiteral("ok")};
         QTest::newRow("huge counts") << QByteArray("a\x1b[999999999@\x1b[999999999L\x1b[999999999Sok") << QStringList{QStringLiteral(" ok")};
     }
     void shows()
@@ -50,6 +66,12 @@ private Q_SLOTS:
         for (const char c : bytes)
             byByte.feed(QByteArray(1, c));
         QCOMPARE(screenText(byByte), lines);
+        for (qsizetype cut = 0; cut <= bytes.size(); ++cut) {
+            Terminal inTwo(20, 5);
+            inTwo.feed(bytes.first(cut));
+            inTwo.feed(bytes.sliced(cut));
+            QCOMPARE(screenText(inTwo), lines);
+        }
     }
 
     void scrollbackIsBoundedAndNumbersStay()
@@ -94,6 +116,59 @@ private Q_SLOTS:
         terminal.resize(100000, 100000);
         QCOMPARE(terminal.columns(), 1000);
         QCOMPARE(terminal.screenRows(), 500);
+    }
+
+    void widthWrapsAnew()
+    {
+        Terminal terminal(10, 4, {.scrollback = 100});
+        terminal.feed("0123456789abcdefghijklmno\r\nshort\r\n\xe4\xb8\xad\xe6\x96\x87\xe4\xb8\xad\xe6\x96\x87\xe4\xb8\xad\xe6\x96\x87 e\xcc\x81\r\n\r\nprompt$ ");
+        const auto text = [&] { return terminal.textBetween(0, 0, terminal.endRow(), 0).trimmed(); };
+        const QString whole = text();
+        QCOMPARE(whole.count(u'\n'), 4);
+        terminal.resize(40, 4);
+        QCOMPARE(screenText(terminal).last(), QStringLiteral("prompt$ "));
+        QCOMPARE(terminal.snapshot(0, 1).rows.front().text(), QStringLiteral("0123456789abcdefghijklmno"));
+        for (const int columns : {5, 33, 2, 7, 80, 12, 3, 26}) {
+            terminal.resize(columns, 4 + columns % 3);
+            QCOMPARE(text(), whole);
+        }
+        terminal.resize(20, 4);
+        terminal.feed("!"); // the cursor stayed behind the prompt
+        QCOMPARE(screenText(terminal).last(), QStringLiteral("prompt$ !"));
+    }
+
+    void widthKeepsTheScreenWhereItIs()
+    {
+        Terminal terminal(20, 6, {.scrollback = 100});
+        for (int i = 0; i < 30; ++i)
+            terminal.feed("line " + QByteArray::number(i) + "\r\n");
+        terminal.feed("\x1b[2J\x1b[Htop\r\nnext");
+        terminal.resize(10, 6);
+        QCOMPARE(screenText(terminal), (QStringList{QStringLiteral("top"), QStringLiteral("next")})); // cleared stays cleared
+        terminal.feed("!\x1b[1;4H?");
+        QCOMPARE(screenText(terminal), (QStringList{QStringLiteral("top?"), QStringLiteral("next!")}));
+        terminal.feed("\x1b[?1049hfull screen program");
+        terminal.resize(8, 6);
+        terminal.resize(20, 6);
+        terminal.feed("\x1b[?1049l");
+        QCOMPARE(screenText(terminal), (QStringList{QStringLiteral("top?"), QStringLiteral("next!")}));
+    }
+
+    void widthOfAFullRing()
+    {
+        Terminal terminal(8, 4, {.scrollback = 20});
+        for (int i = 0; i < 200; ++i)
+            terminal.feed("abcdefghijkl" + QByteArray::number(i) + "\r\n");
+        for (const int columns : {3, 50, 4, 9}) {
+            terminal.resize(columns, 4);
+            const TermSnapshot all = terminal.snapshot(0, 100000);
+            QVERIFY(all.rows.size() <= 24);
+            QVERIFY(all.cursorRow >= all.endRow - 4 && all.cursorRow < all.endRow);
+            QVERIFY(all.cursorColumn >= 0 && all.cursorColumn < columns);
+            for (const TermRow &row : all.rows)
+                QVERIFY(int(row.cells.size()) <= columns);
+        }
+        QVERIFY(terminal.textBetween(0, 0, terminal.endRow(), 0).contains(QStringLiteral("abcdefghijkl199")));
     }
 
     void selectionJoinsWrappedRows()

@@ -216,6 +216,7 @@ void TestWindow::themeSwitchesLive()
     window.show();
     QVERIFY(QTest::qWaitForWindowActive(&window));
     window.startSample();
+    window.showPanel(QStringLiteral("trace"));
     window.setTheme(ThemeChoice::Dark);
     QApplication::processEvents();
     const QColor dark = window.panels().trace->grab().toImage().pixelColor(3, 3);

@@ -291,12 +291,12 @@ void TestPaint::viewMouse()
     view.setSource(&source);
     view.show();
     QVERIFY(QTest::qWaitForWindowExposed(&view));
-    const int lane = view.viewport()->width() - view.headingWidth();
-    const QPoint inside(view.headingWidth() + lane * 2500 / 10'000, view.rowRect(0).center().y());
+    const int lane = view.laneArea().width();
+    const QPoint inside(view.laneArea().left() + lane * 2500 / 10'000, view.rowRect(0).center().y());
     QCOMPARE(view.hit(inside), 1u);
     QTest::mouseClick(view.viewport(), Qt::LeftButton, {}, inside);
     QCOMPARE(view.selected(), 1u);
-    QTest::mouseClick(view.viewport(), Qt::LeftButton, {}, QPoint(view.headingWidth() + lane * 4500 / 10'000, inside.y()));
+    QTest::mouseClick(view.viewport(), Qt::LeftButton, {}, QPoint(view.laneArea().left() + lane * 4500 / 10'000, inside.y()));
     QCOMPARE(view.selected(), LaneView::nothing);
     QSignalSpy toggled(&view, &LaneView::rowToggled);
     QTest::mouseClick(view.viewport(), Qt::LeftButton, {}, QPoint(5, inside.y()));

@@ -6,6 +6,7 @@
 #include "ui/run/run_words.h"
 #include "ui/run/runs_panel.h"
 #include "ui/run/start_dialog.h"
+#include "ui/run/welcome_page.h"
 
 #include <QAbstractItemModelTester>
 #include <QAccessible>
@@ -14,6 +15,7 @@
 #include <QDir>
 #include <QFile>
 #include <QGuiApplication>
+#include <QLabel>
 #include <QLineEdit>
 #include <QPlainTextEdit>
 #include <QPushButton>
@@ -62,7 +64,9 @@ private Q_SLOTS:
     void conversationKeys();
     void conversationIsAccessible();
     void markdownReadsNoFiles();
+    void welcomeShowsAllItsWords();
     void messagesModel();
+    void messagesThatComeLateOrNever();
     void startDialogChecks();
     void startDialogRequest();
 };
@@ -263,6 +267,21 @@ void TestRunPanels::markdownReadsNoFiles()
     QVERIFY(block.measure(item, style) > 0); // no crash, no read: loadResource is closed
 }
 
+void TestRunPanels::welcomeShowsAllItsWords()
+{
+    QAction sample(utf8("sample")), folder(utf8("folder"));
+    WelcomePage page(&sample, &folder);
+    for (const int width : {330, 400, 500, 600, 900}) {
+        page.resize(width, 600);
+        page.show();
+        QCoreApplication::processEvents();
+        for (const QLabel *label : page.findChildren<QLabel *>()) {
+            if (label->wordWrap())
+                QVERIFY2(label->height() >= label->heightForWidth(label->width()), qPrintable(utf8("%1: %2").arg(width).arg(label->text())));
+        }
+    }
+}
+
 void TestRunPanels::messagesModel()
 {
     const SampleRun sample = makeSampleRun(utf8("r1"), 1, 0, true);
@@ -278,6 +297,22 @@ void TestRunPanels::messagesModel()
     QVERIFY(page.model()->rowCount() >= 1);
     selection.setRun(nullptr);
     QCOMPARE(page.model()->rowCount(), 0);
+}
+
+void TestRunPanels::messagesThatComeLateOrNever()
+{
+    std::vector<std::function<void(MessagePtr)>> answers;
+    MessagesModel model([&](const QString &, std::function<void(MessagePtr)> done) { answers.push_back(std::move(done)); });
+    QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::Fatal);
+    model.setHashes({utf8("a"), utf8("b")});
+    const auto text = [&](int row) { return model.index(row, MessagesModel::TextColumn).data().toString(); };
+    QVERIFY(text(0).isEmpty()); // asked for: nothing is said yet
+    answers.at(0)(nullptr);
+    QVERIFY(text(0).contains(utf8("keeps no text")));
+    QVERIFY(text(1).isEmpty());
+    model.setHashes({});
+    answers.at(1)(nullptr); // of rows that are gone
+    QCOMPARE(model.rowCount(), 0);
 }
 
 void TestRunPanels::startDialogChecks()

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: The Paddock authors
+#pragma once
+
+namespace paddock::sandboxd {
+
+/// `paddock-sandboxd guard --parent-fd N -- COMMAND…`: runs a command outside of any sandbox and leaves nothing of it behind,
+/// however whoever started it ends. N is the reading end of a pipe whose other end only the starter holds. When that closes,
+/// or on SIGTERM, SIGINT or SIGHUP, the command is killed; when the command ends, so is what it left; and the guard itself
+/// ends last. Daemons do not escape: orphans below it become its children.
+///
+/// Bubblewrap's --die-with-parent is no replacement: between the making of its namespace and the word to go on, only the outer
+/// process has that bond, and the inner one waits for ever for the word.
+///
+/// `arguments`: what follows "guard", ended by a null pointer. Returns the exit code: the command's, 128 + N for a signal.
+int runGuard(char **arguments);
+
+} // namespace paddock::sandboxd
