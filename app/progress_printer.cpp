@@ -18,6 +18,26 @@ QString oneLine(QString text)
     }
     return text.size() > maxCommandChars ? text.left(maxCommandChars) + QStringLiteral("…") : text;
 }
+
+/// What a member of the chain did, in words; empty for what only a trace wants.
+QString actLine(const MiddlewareActed &act)
+{
+    if (act.tag == u"token_budget")
+        return QStringLiteral("token budget %1: %2 of %3 tokens (%4)")
+            .arg(act.action == u"hard_stop" ? QStringLiteral("used up") : QStringLiteral("nearly used up"))
+            .arg(intOf(act.changes, "used")).arg(intOf(act.changes, "limit")).arg(oneLine(stringOf(act.changes, "kind")));
+    if (act.tag == u"safety_termination")
+        return QStringLiteral("the provider's safety filter cut the answer: ") + oneLine(stringOf(act.changes, "reason_value"));
+    if (act.tag == u"model_length")
+        return QStringLiteral("the answer hit the model's output limit: ") + oneLine(stringOf(act.changes, "reason_value"));
+    if (act.tag == u"subagent_limit")
+        return QStringLiteral("delegations beyond the limit dropped: %1").arg(intOf(act.changes, "dropped"));
+    if (act.tag == u"terminal_response")
+        return act.action == u"fail" ? QStringLiteral("the last answer was empty again") : QStringLiteral("the last answer was empty; asked once more");
+    if (act.tag == u"clarification" && act.action == u"ask")
+        return QStringLiteral("asks: ") + oneLine(stringOf(act.changes, "question"));
+    return {};
+}
 } // namespace
 
 void ProgressPrinter::show(const Event &event)
@@ -116,6 +136,9 @@ void ProgressPrinter::work(const Event &event)
     } else if (const auto *e = std::get_if<AuditRecorded>(&event.body)) {
         if (e->verdict != u"pass")
             line(event, QStringLiteral("audit %1: %2").arg(e->verdict, oneLine(e->command)));
+    } else if (const auto *e = std::get_if<MiddlewareActed>(&event.body)) {
+        if (const QString told = actLine(*e); !told.isEmpty())
+            line(event, agentLabel(event.agent) + QStringLiteral(" · ") + told);
     }
 }
 

@@ -14,7 +14,8 @@ QString eventType(const EventBody &body)
         "shell.session_created", "shell.session_lost", "shell.session_closed", "shell.command_started",
         "shell.command_finished", "shell.takeover_started", "shell.takeover_ended", "tool.started", "tool.finished",
         "model.request", "model.delta", "model.response", "model.error", "middleware.span", "file.changed",
-        "audit.recorded", "approval.requested", "approval.decided", "trust.changed", "config.loaded", "log"};
+        "audit.recorded", "approval.requested", "approval.decided", "trust.changed", "config.loaded", "log",
+        "middleware.acted"};
     static_assert(std::size(names) + 1 == std::variant_size_v<EventBody>);
     return QString::fromLatin1(names[body.index()]);
 }

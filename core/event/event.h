@@ -7,6 +7,7 @@
 #include "core/event/agent_events.h"
 #include "core/event/audit_events.h"
 #include "core/event/file_events.h"
+#include "core/event/member_events.h"
 #include "core/event/model_events.h"
 #include "core/event/run_events.h"
 #include "core/event/sandbox_events.h"
@@ -39,7 +40,8 @@ using EventBody = std::variant<
     ShellSessionCreated, ShellSessionLost, ShellSessionClosed, ShellCommandStarted, ShellCommandFinished,
     ShellTakeoverStarted, ShellTakeoverEnded, ToolStarted, ToolFinished,
     ModelRequested, ModelDelta, ModelResponded, ModelFailed, MiddlewareSpan, FileChanged,
-    AuditRecorded, ApprovalRequested, ApprovalDecided, TrustChanged, ConfigLoaded, LogRecorded, UnknownEvent>;
+    AuditRecorded, ApprovalRequested, ApprovalDecided, TrustChanged, ConfigLoaded, LogRecorded,
+    MiddlewareActed, UnknownEvent>;
 
 /// One thing a person could want to see (design.md §4). A value; the heavy parts are shared.
 struct Event {

@@ -98,5 +98,9 @@ template<typename V> void mapFields(V &v, ApprovalDecided &e)
 template<typename V> void mapFields(V &v, TrustChanged &e) { v("host_bash", e.hostBash); v("scope", e.scope); v("by", e.by); }
 template<typename V> void mapFields(V &v, ConfigLoaded &e) { v("path", e.path); v("sha256", e.sha256); v("warnings", e.warnings); }
 template<typename V> void mapFields(V &v, LogRecorded &e) { v("level", e.level); v("text", e.text); v("by_person", e.madeByPerson); }
+template<typename V> void mapFields(V &v, MiddlewareActed &e)
+{
+    v("tag", e.tag); v("name", e.name); v("hook", e.hook); v("action", e.action); v("changes", e.changes);
+}
 
 } // namespace paddock

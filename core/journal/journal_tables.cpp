@@ -22,6 +22,12 @@ QString titleOf(const QString &task)
     return codePointCount(line) <= titleLength ? line : firstCodePoints(line, titleLength - 1) + QChar(0x2026);
 }
 
+/// One that was cut out of the task says less than what stands there.
+bool isBetterTitle(const MiddlewareActed &act)
+{
+    return act.tag == u"title" && stringOf(act.changes, "source") == u"model" && !stringOf(act.changes, "title").isEmpty();
+}
+
 void bindStored(Statement &statement, int index, const QByteArray &text)
 {
     if (const auto frame = compressed(text))
@@ -43,6 +49,7 @@ Result<JournalTables> JournalTables::prepare(Database &database, QString owner)
         {&tables.m_findRun, "SELECT id, last_seq FROM runs WHERE run = ?1"},
         {&tables.m_startRun, "UPDATE runs SET thread = ?2, title = ?3, task = ?4, model = ?5, sandbox = ?6, workspace = ?7, "
                              "channel_user_id = ?8, started_us = ?9 WHERE id = ?1"},
+        {&tables.m_titleRun, "UPDATE runs SET title = ?2 WHERE id = ?1"},
         {&tables.m_finishRun, "UPDATE runs SET status = ?2, answer = ?3, error = ?4, usage = ?5, finished_us = ?6 WHERE id = ?1"},
         {&tables.m_countRun, "UPDATE runs SET events = events + ?2, last_seq = max(last_seq, ?3) WHERE id = ?1"},
     };
@@ -123,6 +130,10 @@ Result<void> JournalTables::addEvent(const Event &event, const Json &fields)
         return runStarted((*row)->id, event, *started);
     if (const auto *finished = std::get_if<RunFinished>(&event.body))
         return runFinished((*row)->id, event, *finished);
+    if (const auto *acted = std::get_if<MiddlewareActed>(&event.body); acted && isBetterTitle(*acted)) {
+        m_titleRun->bind(1, (*row)->id).bind(2, titleOf(stringOf(acted->changes, "title")));
+        return m_titleRun->run();
+    }
     if (const auto *reply = std::get_if<ModelResponded>(&event.body); reply && reply->message)
         return addMessage(contentHash(reply->message), *reply->message);
     return {};

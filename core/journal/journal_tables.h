@@ -52,6 +52,7 @@ private:
     std::optional<Statement> m_insertRun;
     std::optional<Statement> m_findRun;
     std::optional<Statement> m_startRun;
+    std::optional<Statement> m_titleRun;
     std::optional<Statement> m_finishRun;
     std::optional<Statement> m_countRun;
 };

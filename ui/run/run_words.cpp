@@ -113,8 +113,11 @@ Mark noteMark(NoteKind note)
 {
     switch (note) {
     case NoteKind::ModelRetry: case NoteKind::SessionRecovered: case NoteKind::AuditWarned: case NoteKind::WaitsForPerson:
+    case NoteKind::BudgetWarned: case NoteKind::LengthCut: case NoteKind::DelegationsDropped: case NoteKind::EmptyAnswer:
+    case NoteKind::AsksPerson:
         return Mark::Waiting;
     case NoteKind::ModelGaveUp: case NoteKind::AuditBlocked: case NoteKind::AgentFailed: case NoteKind::AgentTimedOut:
+    case NoteKind::BudgetStopped: case NoteKind::SafetyStopped: case NoteKind::EmptyAgain:
         return Mark::Failed;
     case NoteKind::AgentCancelled: return Mark::Stopped;
     case NoteKind::None: case NoteKind::PersonDecided: case NoteKind::Log: break;
@@ -137,6 +140,17 @@ QString noteText(const ConversationItem &note)
     case NoteKind::AgentFailed: return with(RunWords::tr("The agent failed."), note.detail);
     case NoteKind::AgentCancelled: return with(RunWords::tr("The agent was cancelled. What it had running was ended."), note.detail);
     case NoteKind::AgentTimedOut: return with(RunWords::tr("The agent ran out of time."), note.detail);
+    case NoteKind::BudgetWarned:
+        return RunWords::tr("%1% of the token budget (%2) is used. The agent was told to come to an end.").arg(note.number).arg(note.text);
+    case NoteKind::BudgetStopped:
+        return RunWords::tr("The token budget (%1) is used up. The agent runs no more tools.").arg(note.text);
+    case NoteKind::SafetyStopped:
+        return RunWords::tr("The provider's safety filter cut this answer (%1). Its tool calls were not run.").arg(note.text);
+    case NoteKind::LengthCut: return RunWords::tr("This answer hit the model's output limit (%1).").arg(note.text);
+    case NoteKind::DelegationsDropped: return RunWords::tr("Delegations beyond the limit that were dropped: %1.").arg(note.number);
+    case NoteKind::EmptyAnswer: return RunWords::tr("The model's last answer was empty. It was asked once more.");
+    case NoteKind::EmptyAgain: return RunWords::tr("The model's last answer was empty again.");
+    case NoteKind::AsksPerson: return RunWords::tr("Asks you: %1").arg(note.text);
     case NoteKind::Log: case NoteKind::None: break;
     }
     return note.detail;

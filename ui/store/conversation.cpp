@@ -2,6 +2,8 @@
 // SPDX-FileCopyrightText: The Paddock authors
 #include "ui/store/conversation.h"
 
+#include <algorithm>
+
 namespace paddock {
 
 namespace {
@@ -176,6 +178,28 @@ void Conversations::finishAgent(const Event &event, const AgentFinished &agent)
         note(event, NoteKind::AgentTimedOut, {}, why);
 }
 
+bool Conversations::tellAct(const Event &event, const MiddlewareActed &act)
+{
+    const Json &changes = act.changes;
+    if (act.tag == u"token_budget") {
+        const NoteKind kind = act.action == u"hard_stop" ? NoteKind::BudgetStopped : NoteKind::BudgetWarned;
+        note(event, kind, stringOf(changes, "kind"), {}).number = int(std::clamp<qint64>(intOf(changes, "percent"), 0, 1000000));
+    } else if (act.tag == u"safety_termination") {
+        note(event, NoteKind::SafetyStopped, stringOf(changes, "reason_value"), {});
+    } else if (act.tag == u"model_length") {
+        note(event, NoteKind::LengthCut, stringOf(changes, "reason_value"), {});
+    } else if (act.tag == u"subagent_limit") {
+        note(event, NoteKind::DelegationsDropped, {}, {}).number = int(std::clamp<qint64>(intOf(changes, "dropped"), 0, 1000000));
+    } else if (act.tag == u"terminal_response") {
+        note(event, act.action == u"fail" ? NoteKind::EmptyAgain : NoteKind::EmptyAnswer, {}, {});
+    } else if (act.tag == u"clarification" && act.action == u"ask") {
+        note(event, NoteKind::AsksPerson, stringOf(changes, "question"), {});
+    } else {
+        return false;
+    }
+    return true;
+}
+
 bool Conversations::apply(const Event &event)
 {
     const auto visitor = [&](const auto &body) {
@@ -215,6 +239,8 @@ bool Conversations::apply(const Event &event)
             if (body.level != u"warning" && body.level != u"error" && !body.madeByPerson)
                 return false;
             note(event, NoteKind::Log, body.level, body.text);
+        } else if constexpr (std::is_same_v<T, MiddlewareActed>) {
+            return tellAct(event, body);
         } else {
             return false;
         }

@@ -21,6 +21,7 @@ enum class ItemKind {
 enum class NoteKind {
     None, ModelRetry, ModelGaveUp, SessionRecovered, AuditWarned, AuditBlocked, WaitsForPerson, PersonDecided,
     AgentFailed, AgentCancelled, AgentTimedOut, Log,
+    BudgetWarned, BudgetStopped, SafetyStopped, LengthCut, DelegationsDropped, EmptyAnswer, EmptyAgain, AsksPerson,
 };
 
 /// One thing an agent said or did. Codes and parameters; the panel words them.
@@ -73,6 +74,7 @@ private:
     bool finishTool(const Event &event, const ToolFinished &tool);
     void startAgent(const Event &event, const AgentStarted &agent);
     void finishAgent(const Event &event, const AgentFinished &agent);
+    bool tellAct(const Event &event, const MiddlewareActed &act);
     ConversationItem *openText(const AgentId &agent, int turn, bool reasoning);
 
     QHash<AgentId, Conversation> m_byAgent;

@@ -76,6 +76,13 @@ bool RunStore::applyFacts(const Event &event)
         m_facts.finishedAt = event.mono.count();
         return true;
     }
+    if (const auto *acted = std::get_if<MiddlewareActed>(&event.body)) {
+        // One that was cut out of the task says less than what stands there.
+        if (acted->tag != u"title" || stringOf(acted->changes, "source") != u"model")
+            return false;
+        m_facts.title = headOfCommand(stringOf(acted->changes, "title"), 120);
+        return true;
+    }
     return false;
 }
 

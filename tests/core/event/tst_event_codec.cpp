@@ -104,6 +104,7 @@ private Q_SLOTS:
         row("trust.changed", "host_bash");
         row("config.loaded", "path");
         row("log", "level text");
+        row("middleware.acted", "tag name hook action changes");
     }
     void designFieldsAreThere()
     {
