@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/base/error.h"
+#include "core/config/lead_sections.h"
 
 #include <QMap>
 #include <QString>
@@ -59,6 +60,8 @@ struct SubagentRuntimeConfig {
 struct SubagentsConfig {
     int timeoutSeconds = 1800;
     std::optional<int> maxTurns;
+    int maxTotalPerRun = 6; ///< delegations of one run
+    int maxConcurrent = 3;  ///< delegations of one response; never more than may run at once
 };
 
 /// `loop_detection:` (runtime §4.7)
@@ -71,14 +74,6 @@ struct LoopDetectionConfig {
     int toolFreqWarn = 30;
     int toolFreqHardLimit = 50;
     QMap<QString, std::pair<int, int>> toolFreqOverrides; ///< tool -> (warn, hard_limit)
-};
-
-/// `token_budget:` (runtime §4.8)
-struct TokenBudgetConfig {
-    bool enabled = false;
-    qint64 maxTokens = 200000;
-    double warnThreshold = 0.8;
-    double hardStopThreshold = 1.0;
 };
 
 /// `read_before_write:` (middleware-base §14)
@@ -178,6 +173,10 @@ struct Config {
     SubagentsConfig subagents;
     LoopDetectionConfig loopDetection;
     TokenBudgetConfig tokenBudget;
+    TokenUsageConfig tokenUsage;
+    TitleConfig title;
+    SafetyConfig safety;
+    MemoryConfig memory;
     ReadBeforeWriteConfig readBeforeWrite;
     LlmCallConfig llmCall;
     CircuitBreakerConfig circuitBreaker;
@@ -207,7 +206,6 @@ Result<Json> resolveReferences(const Json &value, const QMap<QString, QString> &
 
 /// Checks of single sections, shared by the loader and the case files: an error says which key and why.
 Result<LoopDetectionConfig> loopDetectionFromJson(const Json &value);
-Result<TokenBudgetConfig> tokenBudgetFromJson(const Json &value);
 Result<SubagentRuntimeConfig> subagentRuntimeFromJson(const Json &value);
 Result<SubagentsConfig> subagentsFromJson(const Json &value);
 Result<LlmCallConfig> llmCallFromJson(const Json &value);

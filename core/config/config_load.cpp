@@ -150,6 +150,19 @@ struct Loader {
         return {};
     }
 
+    Result<void> readLeadSections()
+    {
+        if (auto r = section("token_budget", tokenBudgetFromJson, config.tokenBudget); !r)
+            return r;
+        if (auto r = section("token_usage", tokenUsageFromJson, config.tokenUsage); !r)
+            return r;
+        if (auto r = section("title", titleFromJson, config.title); !r)
+            return r;
+        if (auto r = section("safety_finish_reason", safetyFromJson, config.safety); !r)
+            return r;
+        return section("memory", memoryFromJson, config.memory);
+    }
+
     Result<Config> run()
     {
         if (auto r = readSandbox(memberOf(config.raw, "sandbox")); !r)
@@ -160,7 +173,7 @@ struct Loader {
             return fail(r.error());
         if (auto r = section("loop_detection", loopDetectionFromJson, config.loopDetection); !r)
             return fail(r.error());
-        if (auto r = section("token_budget", tokenBudgetFromJson, config.tokenBudget); !r)
+        if (auto r = readLeadSections(); !r)
             return fail(r.error());
         if (auto r = section("llm_call", llmCallFromJson, config.llmCall); !r)
             return fail(r.error());

@@ -41,22 +41,6 @@ Result<LoopDetectionConfig> loopDetectionFromJson(const Json &value)
     return reader.finish(c);
 }
 
-Result<TokenBudgetConfig> tokenBudgetFromJson(const Json &value)
-{
-    TokenBudgetConfig c;
-    SectionReader reader(QStringLiteral("token_budget"), value);
-    reader.boolean("enabled", c.enabled);
-    reader.integer("max_tokens", c.maxTokens, 1000, std::numeric_limits<qint64>::max());
-    qint64 ignored = 0;
-    reader.integer("max_input_tokens", ignored, 1, std::numeric_limits<qint64>::max());
-    reader.integer("max_output_tokens", ignored, 1, std::numeric_limits<qint64>::max());
-    reader.number("warn_threshold", c.warnThreshold, 0.0, 1.0);
-    reader.number("hard_stop_threshold", c.hardStopThreshold, 0.0, 1.0);
-    if (c.hardStopThreshold < c.warnThreshold)
-        reader.complain("hard_stop_threshold", QStringLiteral("must be at least warn_threshold"));
-    return reader.finish(c);
-}
-
 Result<SubagentRuntimeConfig> subagentRuntimeFromJson(const Json &value)
 {
     SubagentRuntimeConfig c;
@@ -76,10 +60,20 @@ Result<SubagentsConfig> subagentsFromJson(const Json &value)
     int turns = 0;
     if (reader.integer("max_turns", turns, 1, 100000))
         c.maxTurns = turns;
-    int total = 0;
-    reader.integer("max_total_per_run", total, 1, 100000);
-    for (const char *key : {"agents", "custom_agents", "token_budget", "enabled", "max_concurrent"})
+    reader.integer("max_total_per_run", c.maxTotalPerRun, 1, 50);
+    reader.integer("max_concurrent", c.maxConcurrent, 1, 64);
+    for (const char *key : {"agents", "custom_agents", "token_budget", "enabled"})
         reader.take(key);
+    if (auto budget = checkSubagentBudget(QStringLiteral("subagents.token_budget"), memberOf(value, "token_budget")); !budget)
+        return fail(budget.error());
+    const Json &overrides = memberOf(value, "agents");
+    if (overrides.is_object()) {
+        for (auto it = overrides.begin(); it != overrides.end(); ++it) {
+            const QString section = QStringLiteral("subagents.agents.%1.token_budget").arg(QString::fromStdString(it.key()));
+            if (auto budget = checkSubagentBudget(section, memberOf(it.value(), "token_budget")); !budget)
+                return fail(budget.error());
+        }
+    }
     return reader.finish(c);
 }
 
