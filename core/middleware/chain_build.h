@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/middleware/chain.h"
+#include "core/middleware/dynamic_context.h"
 #include "core/middleware/gate_options.h"
 #include "core/middleware/llm_circuit.h"
 #include "core/middleware/llm_failure.h"
@@ -10,6 +11,10 @@
 #include "core/middleware/pii_redactor.h"
 #include "core/middleware/progress_tracker.h"
 #include "core/middleware/receipt_ledger.h"
+#include "core/middleware/subagent_limit.h"
+#include "core/middleware/termination.h"
+#include "core/middleware/title.h"
+#include "core/middleware/token_budget.h"
 
 #include <QString>
 
@@ -43,6 +48,13 @@ struct ChainOptions {
     GuardrailGateOptions guardrailGate;         ///< used when guardrails is on
     AuthorizationGateOptions authorizationGate; ///< used when authorization is on
     QString dateTimezone;         ///< IANA name; empty or invalid: local
+    TokenBudgetOptions budget;    ///< used when tokenBudget is on
+    Json safetyDetectorList;      ///< safety_finish_reason.detectors; null: the built-in ones
+    std::vector<TerminationDetector> safetyDetectors = paddock::safetyDetectors(); ///< made from the list by the builds below
+    DelegationLimits delegation;  ///< of the lead, used when subagents is on
+    TitleOptions titles;          ///< used when title is on
+    bool injectMemory = true;     ///< memory.injection_enabled
+    std::function<Task<Result<QString>>(RuntimePtr, std::stop_token)> memoryBlock; ///< what is remembered of the person; absent: nothing
 
     // Switches of the list; the seed calls these members optional.
     bool piiRedaction = false;
@@ -70,7 +82,8 @@ struct ChainOptions {
 std::vector<MiddlewarePtr> buildSubagentMiddlewares(const ChainOptions &options);
 std::vector<MiddlewarePtr> buildLeadMiddlewares(const ChainOptions &options);
 
-/// The options with the providers of the wanted gates, for the two lists above; the two chains below do it themselves.
+/// The options with the providers of the wanted gates and the detectors that are named, for the two lists above; the two
+/// chains below do it themselves.
 Result<ChainOptions> withGateProviders(ChainOptions options);
 
 /// The same, compiled with the rules of that kind of chain and options.trace.

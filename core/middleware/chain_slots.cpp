@@ -2,24 +2,31 @@
 // SPDX-FileCopyrightText: The Paddock authors
 #include "core/middleware/chain_slots.h"
 
+#include "core/middleware/clarification.h"
 #include "core/middleware/dangling_tool_call.h"
 #include "core/middleware/guardrail.h"
 #include "core/middleware/input_sanitization.h"
 #include "core/middleware/knowledge_scope.h"
 #include "core/middleware/llm_error_handling.h"
 #include "core/middleware/loop_detection.h"
+#include "core/middleware/model_length.h"
 #include "core/middleware/pii_redaction.h"
 #include "core/middleware/read_before_write.h"
+#include "core/middleware/safety_finish_reason.h"
 #include "core/middleware/sandbox_audit.h"
 #include "core/middleware/sandbox_member.h"
 #include "core/middleware/subagent_date_context.h"
 #include "core/middleware/system_message_coalescing.h"
+#include "core/middleware/terminal_response.h"
 #include "core/middleware/thread_data.h"
+#include "core/middleware/todo.h"
+#include "core/middleware/token_usage.h"
 #include "core/middleware/tool_error_handling.h"
 #include "core/middleware/tool_output_budget.h"
 #include "core/middleware/tool_progress.h"
 #include "core/middleware/tool_receipt.h"
 #include "core/middleware/tool_result_sanitization.h"
+#include "core/middleware/uploads.h"
 
 namespace paddock::chain_slots {
 
@@ -136,6 +143,62 @@ MiddlewarePtr loopDetection(const ChainOptions &options)
                     options.toolFreqWarn, options.toolFreqHardLimit, options.toolFreqOverrides});
 }
 
+MiddlewarePtr tokenBudget(const ChainOptions &options)
+{
+    return std::make_shared<TokenBudgetMiddleware>(options.budget);
+}
+
+MiddlewarePtr safetyFinishReason(const ChainOptions &options)
+{
+    return std::make_shared<SafetyFinishReasonMiddleware>(options.safetyDetectors);
+}
+
+MiddlewarePtr dynamicContext(const ChainOptions &options)
+{
+    return std::make_shared<DynamicContextMiddleware>(
+        DynamicContextMiddleware::Options{options.dateTimezone, options.injectMemory, options.memoryBlock});
+}
+
+MiddlewarePtr uploads(const ChainOptions &options)
+{
+    return std::make_shared<UploadsMiddleware>(UploadsMiddleware::Options{options.dataDir, options.workspaceOverride});
+}
+
+MiddlewarePtr todo(const ChainOptions &)
+{
+    return std::make_shared<TodoMiddleware>();
+}
+
+MiddlewarePtr tokenUsage(const ChainOptions &)
+{
+    return std::make_shared<TokenUsageMiddleware>();
+}
+
+MiddlewarePtr title(const ChainOptions &options)
+{
+    return std::make_shared<TitleMiddleware>(options.titles);
+}
+
+MiddlewarePtr subagentLimit(const ChainOptions &options)
+{
+    return std::make_shared<SubagentLimitMiddleware>(options.delegation);
+}
+
+MiddlewarePtr terminalResponse(const ChainOptions &)
+{
+    return std::make_shared<TerminalResponseMiddleware>();
+}
+
+MiddlewarePtr modelLength(const ChainOptions &)
+{
+    return std::make_shared<ModelLengthMiddleware>();
+}
+
+MiddlewarePtr clarification(const ChainOptions &)
+{
+    return std::make_shared<ClarificationMiddleware>();
+}
+
 MiddlewarePtr subagentDateContext(const ChainOptions &options)
 {
     return std::make_shared<SubagentDateContextMiddleware>(options.dateTimezone);
@@ -173,6 +236,12 @@ Result<ChainOptions> withGateProviders(ChainOptions options)
         if (!gate)
             return fail(gate.error());
         options.guardrailGate = std::move(*gate);
+    }
+    if (options.safetyFinishReason && !options.safetyDetectorList.is_null()) {
+        auto detectors = safetyDetectorsFrom(options.safetyDetectorList);
+        if (!detectors)
+            return fail(detectors.error());
+        options.safetyDetectors = std::move(*detectors);
     }
     return options;
 }

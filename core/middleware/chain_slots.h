@@ -38,6 +38,17 @@ MiddlewarePtr guardrail(const ChainOptions &options);
 MiddlewarePtr toolProgress(const ChainOptions &options);
 MiddlewarePtr toolErrorHandling(const ChainOptions &options);
 MiddlewarePtr loopDetection(const ChainOptions &options);
+MiddlewarePtr tokenBudget(const ChainOptions &options);
+MiddlewarePtr safetyFinishReason(const ChainOptions &options);
+MiddlewarePtr dynamicContext(const ChainOptions &options);
+MiddlewarePtr uploads(const ChainOptions &options);
+MiddlewarePtr todo(const ChainOptions &options);
+MiddlewarePtr tokenUsage(const ChainOptions &options);
+MiddlewarePtr title(const ChainOptions &options);
+MiddlewarePtr subagentLimit(const ChainOptions &options);
+MiddlewarePtr terminalResponse(const ChainOptions &options);
+MiddlewarePtr modelLength(const ChainOptions &options);
+MiddlewarePtr clarification(const ChainOptions &options);
 MiddlewarePtr subagentDateContext(const ChainOptions &options);
 MiddlewarePtr systemMessageCoalescing(const ChainOptions &options);
 

@@ -17,7 +17,7 @@ const std::vector<ChainSlot> &leadSlots()
         {"ToolOutputBudget", wrapModel | wrapTool, outputBudgetIsOn, toolOutputBudget}, // large results go to a file, a synopsis stays
         {"ToolResultSanitization", wrapTool, always, toolResultSanitization},        // fetched text cannot forge blocks either
         {"PiiRedaction", wrapModel | wrapTool, when<&O::piiRedaction>, piiRedaction}, // optional: personal data and keys leave
-        {"Uploads", beforeAgent, always, notBuilt},                                  // lead only: what the person uploaded
+        {"Uploads", beforeAgent, always, uploads},                                   // lead only: what the person uploaded
         {"ThreadData", beforeAgent, always, threadData},                             // the thread's folders, the turn's stamp
         {"Sandbox", beforeAgent | wrapTool | afterAgent, always, sandbox},           // binds and releases; will own the skill projection
         {"DanglingToolCall", wrapModel, always, danglingToolCall},                   // every call answered, in order
@@ -31,15 +31,15 @@ const std::vector<ChainSlot> &leadSlots()
         {"ToolErrorHandling", wrapTool, always, toolErrorHandling},                  // failures become messages, results get meta
 
         // 2. Context of the conversation
-        {"DynamicContext", beforeAgent, always, notBuilt},                           // date, memory, midnight updates
+        {"DynamicContext", beforeAgent, always, dynamicContext},                     // date, memory, midnight updates
         {"SkillActivation", beforeAgent | wrapModel, always, notBuilt},              // slash commands and skills in use
         {"DeferredToolPromotionAudit", wrapTool, when<&O::deferredTools>, notBuilt}, // who promoted which tool
         {"SkillToolPolicy", wrapModel | wrapTool, always, notBuilt},                 // allowed-tools of the active skills
         {"DurableContext", beforeModel | wrapModel | afterModel, always, notBuilt},  // summary, delegations, skills survive
         {"Summarization", beforeModel, when<&O::summarization>, notBuilt},           // keeps system and the latest request
-        {"Todo", beforeModel | wrapModel | afterModel, when<&O::planMode>, notBuilt}, // plan mode
-        {"TokenUsage", afterModel, when<&O::tokenUsage>, notBuilt},                  // what each step cost
-        {"Title", afterModel, when<&O::title>, notBuilt},                            // a name for the thread
+        {"Todo", beforeAgent | beforeModel | wrapModel | afterModel | afterAgent, when<&O::planMode>, todo}, // plan mode
+        {"TokenUsage", afterModel, when<&O::tokenUsage>, tokenUsage},                // what each step cost
+        {"Title", afterModel, when<&O::title>, title},                               // a name for the thread
         {"Memory", afterAgent, when<&O::memory>, notBuilt},                          // what to remember of the person
 
         // 3. Tools
@@ -49,14 +49,14 @@ const std::vector<ChainSlot> &leadSlots()
         {"SystemMessageCoalescing", wrapModel, always, systemMessageCoalescing},     // outside the guards: they add human messages only
 
         // 4. Guards
-        {"SubagentLimit", afterModel, when<&O::subagents>, notBuilt},                // at most N delegations per response
+        {"SubagentLimit", afterModel, when<&O::subagents>, subagentLimit},           // at most N delegations per response
         {"LoopDetection", beforeAgent | wrapModel | afterModel | afterAgent, when<&O::loopDetection>, loopDetection}, // repetition
-        {"TokenBudget", beforeAgent | wrapModel | afterModel | afterAgent, when<&O::tokenBudget>, notBuilt}, // warns, then stops
+        {"TokenBudget", beforeAgent | wrapModel | afterModel | afterAgent, when<&O::tokenBudget>, tokenBudget}, // warns, then stops
         {"Extensions", Hooks(), when<&O::extensions>, notBuilt},                     // the one place where extensions join
-        {"TerminalResponse", afterModel, always, notBuilt},                          // a run does not end without an answer
-        {"ModelLength", afterModel, always, notBuilt},                               // a cut answer says so
-        {"SafetyFinishReason", afterModel, when<&O::safetyFinishReason>, notBuilt},  // a filtered answer runs no tools
-        {"Clarification", wrapTool | afterModel, always, notBuilt},                  // last: a question to the person ends the turn
+        {"TerminalResponse", beforeAgent | wrapModel | afterModel | afterAgent, always, terminalResponse}, // no silent end
+        {"ModelLength", afterModel, always, modelLength},                            // a cut answer says so
+        {"SafetyFinishReason", afterModel, when<&O::safetyFinishReason>, safetyFinishReason},  // a filtered answer runs no tools
+        {"Clarification", wrapTool | afterModel, always, clarification},             // last: a question to the person ends the turn
     };
     return rows;
 }

@@ -3,9 +3,7 @@
 #pragma once
 
 #include "core/middleware/loop_detector.h"
-#include "core/middleware/middleware.h"
-
-#include <deque>
+#include "core/middleware/run_scope.h"
 
 namespace paddock {
 
@@ -30,18 +28,9 @@ public:
     static QString warningText(const LoopVerdict &verdict);
 
 private:
-    struct Pending {
-        QString thread;
-        QString scope;
-        QStringList texts;
-    };
-    QStringList takePending(const QString &scope);
-    void queue(const QString &thread, const QString &scope, const QString &text);
-    void recordStop(RuntimeContext &runtime);
-
     LoopDetector m_detector;
-    std::vector<Pending> m_pending;
-    std::deque<QString> m_stoppedRuns; ///< run keys whose reason was not asked for yet; bounded
+    PendingNotes m_notes{QStringLiteral("loop_warning")};
+    StoppedRuns m_stopped;
 };
 
 } // namespace paddock

@@ -39,9 +39,9 @@ const std::vector<ChainSlot> &subagentSlots()
 
         // 3. Guards
         {"LoopDetection", beforeAgent | wrapModel | afterModel | afterAgent, when<&O::loopDetection>, loopDetection}, // repetition
-        {"TokenBudget", beforeAgent | wrapModel | afterModel | afterAgent, when<&O::tokenBudget>, notBuilt}, // warns, then stops
+        {"TokenBudget", beforeAgent | wrapModel | afterModel | afterAgent, when<&O::tokenBudget>, tokenBudget}, // warns, then stops
         {"Extensions", Hooks(), when<&O::extensions>, notBuilt},                     // the one place where extensions join
-        {"SafetyFinishReason", afterModel, when<&O::safetyFinishReason>, notBuilt},  // a filtered answer runs no tools
+        {"SafetyFinishReason", afterModel, when<&O::safetyFinishReason>, safetyFinishReason},  // a filtered answer runs no tools
 
         // 4. Context
         {"DurableContext", beforeModel | wrapModel | afterModel, always, notBuilt},  // summary, delegations, skills survive

@@ -3,7 +3,6 @@
 #include "core/middleware/thread_data.h"
 
 #include "core/base/run_on.h"
-#include "core/sandbox/thread_paths.h"
 
 namespace paddock {
 
@@ -42,14 +41,21 @@ MessagePtr stamped(const MessagePtr &human, const RuntimeContext &runtime)
 
 } // namespace
 
+Result<ThreadKey> threadOf(const RuntimeContext &runtime)
+{
+    const QString thread = idFrom(runtime.values, "thread_id");
+    if (thread.isEmpty())
+        return fail(ErrorCode::InvalidArgument,
+                    QStringLiteral("Thread ID is required in runtime context or config.configurable"));
+    return ThreadKey{UserId(userIdFrom(runtime.values)), ThreadId(thread)};
+}
+
 Task<Result<StateUpdate>> ThreadDataMiddleware::beforeAgent(AgentState state, RuntimePtr runtime)
 {
-    const QString thread = idFrom(runtime->values, "thread_id");
-    if (thread.isEmpty())
-        co_return fail(ErrorCode::InvalidArgument,
-                       QStringLiteral("Thread ID is required in runtime context or config.configurable"));
-    const ThreadKey key{UserId(userIdFrom(runtime->values)), ThreadId(thread)};
-    const Result<ThreadPaths> paths = ThreadPaths::make(m_options.baseDir, key, m_options.workspaceOverride);
+    const Result<ThreadKey> key = threadOf(*runtime);
+    if (!key)
+        co_return std::unexpected(key.error());
+    const Result<ThreadPaths> paths = ThreadPaths::make(m_options.baseDir, *key, m_options.workspaceOverride);
     if (!paths)
         co_return std::unexpected(paths.error());
     if (!m_options.lazyInit) {

@@ -3,8 +3,12 @@
 #pragma once
 
 #include "core/middleware/middleware.h"
+#include "core/sandbox/thread_paths.h"
 
 namespace paddock {
+
+/// The thread and the person a run belongs to; an error without a thread id.
+Result<ThreadKey> threadOf(const RuntimeContext &runtime);
 
 /// Publishes the thread's host directories (channel thread_data, never shown to a model) and stamps the turn's human
 /// message with run_id and timestamp (middleware-base §7). A missing thread id ends the run.
