@@ -186,12 +186,13 @@ int run(const QStringList &arguments)
     const QCommandLineOption jsonl(QStringLiteral("jsonl"), QStringLiteral("Print every event as one JSON line on standard output."));
     const QCommandLineOption quiet({QStringLiteral("q"), QStringLiteral("quiet")}, QStringLiteral("No progress."));
     const QCommandLineOption channel(QStringLiteral("channel-user-id"), QStringLiteral("Sender identity of an IM conversation."), QStringLiteral("ID"));
+    const QCommandLineOption plan(QStringLiteral("plan"), QStringLiteral("Plan mode: the lead keeps a todo list and ends when it is done."));
     const QCommandLineOption dataDir(QStringLiteral("data-dir"), QStringLiteral("Where journal and threads are kept."), QStringLiteral("DIR"));
     parser.addPositionalArgument(QStringLiteral("task"), QStringLiteral("What to do."), QStringLiteral("[TASK]"));
     const CommandForm form{QStringLiteral("paddock run"), 0, std::numeric_limits<int>::max(),
                            QStringLiteral("  paddock run --scenario survey --workspace ~/project\n"
                                           "  paddock run --scenario recovery --jsonl > events.jsonl"),
-                           {config, workspace, copy, model, scenario, sandboxKind, maxRunning, jsonl, quiet, channel, dataDir}};
+                           {config, workspace, copy, model, scenario, sandboxKind, maxRunning, jsonl, quiet, channel, plan, dataDir}};
     if (const auto over = parseOptions(parser, form, arguments))
         return *over;
     Asked asked;
@@ -201,6 +202,7 @@ int run(const QStringList &arguments)
     asked.request.copyWorkspace = parser.isSet(copy);
     asked.request.sandbox = parser.value(sandboxKind);
     asked.request.model = parser.value(model);
+    asked.request.planMode = parser.isSet(plan);
     if (parser.isSet(channel))
         asked.request.channelUserId = parser.value(channel);
     asked.service.configPath = parser.value(config);

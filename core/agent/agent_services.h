@@ -7,6 +7,7 @@
 #include "core/agent/subagent_registry.h"
 #include "core/llm/chat_model.h"
 #include "core/middleware/chain.h"
+#include "core/middleware/subagent_limit.h"
 #include "core/tool/subagent_dispatcher.h"
 
 namespace paddock {
@@ -19,12 +20,17 @@ struct ToolsRequest {
     bool uploads = false;                           ///< a valid list of uploaded files was inherited
 };
 
+/// What differs between the chains of two subagents of one run.
+struct SubagentChainRequest {
+    std::optional<SubagentTokenBudget> tokenBudget; ///< null: no budget
+};
+
 /// What the agents need of the rooms around them, as factories; filled in by `run` once per run. Shared between the
 /// gateway loop and the subagent loop and not changed after the start: every function must be callable on both. Chain and
 /// model are made for each execution, on the loop that runs it.
 struct AgentServices {
     std::function<Result<std::shared_ptr<Chain>>()> leadChain;
-    std::function<Result<std::shared_ptr<Chain>>()> subagentChain;
+    std::function<Result<std::shared_ptr<Chain>>(const SubagentChainRequest &)> subagentChain;
     std::function<Result<std::shared_ptr<ChatModel>>(const QString &modelName)> model;
     std::function<Result<std::vector<ToolPtr>>(const ToolsRequest &)> tools;
     /// The way to the thread's sandbox under this owner; may return null when there is none.
@@ -40,6 +46,9 @@ struct AgentServices {
     bool summarization = false;
     bool receipts = false;      ///< the subagent chain renders receipts
     int maxLeadTurns = 1000;    ///< max_recursion_limit
+    DelegationLimits delegation; ///< as in the lead's chain; its prompt names them
+    int titleChars = 0;         ///< longest title of a thread; 0: threads get none
+    bool asksPerson = false;    ///< the lead has the tool ask_clarification
     std::shared_ptr<const Clock> clock = Clock::system();
 };
 

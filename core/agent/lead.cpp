@@ -7,6 +7,7 @@
 #include "core/agent/subagent_executor.h"
 #include "core/agent/subagent_prompt.h"
 #include "core/base/run_on.h"
+#include "core/middleware/title.h"
 
 namespace paddock {
 
@@ -22,6 +23,7 @@ struct Lead {
     std::shared_ptr<SandboxAccess> access;
     Usage usage;
     int turns = 0;
+    bool titled = false;
 };
 using LeadPtr = std::shared_ptr<Lead>;
 
@@ -64,11 +66,16 @@ Result<AgentSpec> makeSpec(const LeadPtr &lead)
     spec.chain = std::move(*chain);
     spec.model = std::move(*model);
     spec.tools = std::move(*tools);
-    spec.systemPrompt = systemMessage(leadPrompt(dispatcher->available()));
+    const AgentServices &services = *lead->services;
+    spec.systemPrompt = systemMessage(leadPrompt({dispatcher->available(), services.delegation.perResponse,
+                                                  services.delegation.perRun, services.asksPerson}));
     spec.maxTurns = lead->services->maxLeadTurns;
     spec.modelName = lead->model;
     spec.prompt = lead->request.task;
     spec.blobs = lead->services->blobs;
+    spec.onState = [lead](const AgentState &state) {
+        lead->titled = lead->titled || !memberOf(state.channels, "title").is_null();
+    };
     spec.onReply = [lead](const MessagePtr &reply) {
         ++lead->turns;
         if (reply->usage)
@@ -86,7 +93,7 @@ void reportFailure(LeadReport &report, const Error &error)
 void reportEnd(LeadReport &report, const AgentOutcome &ended, int maxTurns)
 {
     const MessagePtr last = lastAi(ended.state.messages);
-    report.answer = last ? textOf(last) : QString();
+    report.answer = pendingQuestion(ended.state.messages).value_or(last ? textOf(last) : QString());
     report.turns = ended.turns;
     report.status = QStringLiteral("failed");
     if (ended.turnLimitHit)
@@ -95,6 +102,16 @@ void reportEnd(LeadReport &report, const AgentOutcome &ended, int maxTurns)
         report.error = *error;
     else
         report.status = QStringLiteral("completed");
+}
+
+/// A thread whose first turn was interrupted has a title too (runtime §5.5).
+void tellLocalTitle(const Lead &lead, const EventSink &events)
+{
+    if (lead.titled || lead.services->titleChars <= 0)
+        return;
+    const QString title = localTitle(lead.request.task, lead.services->titleChars);
+    events.emitEvent(MiddlewareActed{QStringLiteral("title"), QStringLiteral("TitleMiddleware"), QString(), QStringLiteral("set"),
+                                     Json{{"title", toUtf8(title)}, {"source", "local"}}});
 }
 
 Task<LeadReport> runGuarded(LeadPtr lead, EventSink events)
@@ -114,11 +131,12 @@ Task<LeadReport> runGuarded(LeadPtr lead, EventSink events)
             runtime->stop = lead->request.stop;
             AgentState initial;
             initial.messages.append(edited(humanMessage(lead->request.task), [](Message &m) { m.id = newUuid(); }));
-            const auto ended = co_await runAgent(std::move(*spec), std::move(initial), std::move(runtime));
+            const auto ended = co_await runAgent(std::move(*spec), std::move(initial), runtime);
             if (ended)
                 reportEnd(report, *ended, lead->services->maxLeadTurns);
             else
                 problem = ended.error();
+            report.stopReason = optionalString(runtime->values, "stop_reason");
         } else {
             problem = spec.error();
         }
@@ -130,6 +148,7 @@ Task<LeadReport> runGuarded(LeadPtr lead, EventSink events)
     if (problem) {
         reportFailure(report, *problem);
         report.turns = lead->turns;
+        tellLocalTitle(*lead, events);
     }
     co_return report;
 }
@@ -162,7 +181,7 @@ Task<LeadReport> runLead(std::shared_ptr<const AgentServices> services, LeadRequ
     report.leadUsage = lead->usage;
     report.usage = lead->usage;
     report.usage += lead->ledger->total();
-    events.emitEvent(AgentFinished{report.status, report.turns, report.leadUsage, report.error, std::nullopt}, span);
+    events.emitEvent(AgentFinished{report.status, report.turns, report.leadUsage, report.error, report.stopReason}, span);
     co_return report;
 }
 

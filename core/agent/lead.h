@@ -19,8 +19,9 @@ struct LeadRequest {
 
 struct LeadReport {
     QString status; ///< completed, failed, cancelled
-    QString answer; ///< text of the last ai message
+    QString answer; ///< text of the last ai message; the question when it ended with one
     std::optional<QString> error;
+    std::optional<QString> stopReason; ///< the guard that ended it, as runtime §7.1 names them
     int turns = 0;
     Usage usage;     ///< of the lead and all its subagents
     Usage leadUsage;

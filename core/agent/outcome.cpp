@@ -26,6 +26,16 @@ MessagePtr lastAi(const MessageList &messages)
     return nullptr;
 }
 
+std::optional<QString> pendingQuestion(const MessageList &messages)
+{
+    if (messages.isEmpty() || messages.last()->role != Role::Tool)
+        return std::nullopt;
+    const Json &asked = memberOf(messages.last()->artifact, "human_input");
+    if (stringOf(asked, "kind") != u"human_input_request")
+        return std::nullopt;
+    return contentText(messages.last());
+}
+
 std::optional<QString> fallbackError(const MessageList &messages)
 {
     const MessagePtr last = lastAi(messages);

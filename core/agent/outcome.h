@@ -23,6 +23,8 @@ SubagentOutcome outcomeOfFailure(const Error &error, StopCause cause, std::chron
 /// The text of a marked provider failure on the *last* ai message (kwargs.deerflow_error_fallback is literally true);
 /// nullopt when that message is a normal one or there is none.
 std::optional<QString> fallbackError(const MessageList &messages);
+/// The question to the person that the conversation ends with; nullopt when it ends otherwise.
+std::optional<QString> pendingQuestion(const MessageList &messages);
 /// The last ai message, or null.
 MessagePtr lastAi(const MessageList &messages);
 

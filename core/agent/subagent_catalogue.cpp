@@ -39,6 +39,8 @@ std::optional<SubagentTokenBudget> budgetOf(const Json &value)
     budget.maxTokens = intOf(value, "max_tokens", budget.maxTokens);
     budget.warn = doubleOf(value, "warn_threshold", budget.warn);
     budget.hard = doubleOf(value, "hard_stop_threshold", budget.hard);
+    budget.maxInputTokens = optionalInt(value, "max_input_tokens");
+    budget.maxOutputTokens = optionalInt(value, "max_output_tokens");
     return budget;
 }
 

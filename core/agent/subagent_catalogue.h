@@ -32,6 +32,8 @@ struct SubagentTokenBudget {
     qint64 maxTokens = 2000000;
     double warn = 0.7;
     double hard = 1.0;
+    std::optional<qint64> maxInputTokens = {};
+    std::optional<qint64> maxOutputTokens = {};
     friend bool operator==(const SubagentTokenBudget &, const SubagentTokenBudget &) = default;
 };
 

@@ -164,17 +164,26 @@ QString bashPrompt()
         + folders();
 }
 
-QString leadPrompt(const QStringList &subagents)
+QString leadPrompt(const LeadPromptParts &parts)
 {
     QString text = QStringLiteral("You are the lead agent. You work in a sandbox on the person's files and answer at the end.\n\n"
                                   "- Do the work yourself unless delegating clearly helps.\n"
                                   "- Look before you change: read a file before you edit it.\n"
                                   "- Every number you report must come from a command or a file that you or a subagent really looked at.\n");
-    if (!subagents.isEmpty())
-        text += QStringLiteral("- With the `task` tool you can send subagents (") + subagents.join(u", ")
-            + QStringLiteral("). It pays for work that can run at the same time, needs a clean context or a specialist; not just because a "
-                             "task is long. Several calls in one message run together. They share your files but have their own shells, see "
-                             "nothing of this conversation, and their results are self-reports that you should check.\n");
+    if (parts.asksPerson)
+        text += QStringLiteral("- Where you cannot go on without the person's decision, because something is missing, can be read in two ways or is "
+                               "risky, ask with `ask_clarification` before you act. The run ends with your question. Do not ask what you can find "
+                               "out yourself.\n");
+    if (!parts.subagents.isEmpty()) {
+        const bool parallel = parts.perResponse > 1;
+        text += QStringLiteral("- With the `task` tool you can send subagents (") + parts.subagents.join(u", ")
+            + (parallel ? QStringLiteral("). It pays for work that can run at the same time, needs a clean context or a specialist; not just because "
+                                         "a task is long. Several calls in one message run together.")
+                        : QStringLiteral("). It pays for work that needs a clean context or a specialist; not just because a task is long."))
+            + QStringLiteral(" They share your files but have their own shells, see nothing of this conversation, and their results are "
+                             "self-reports that you should check. ")
+            + QStringLiteral("At most %1 in one message and %2 in the whole run; what is beyond is dropped.\n").arg(parts.perResponse).arg(parts.perRun);
+    }
     return text + u'\n' + folders();
 }
 

@@ -38,7 +38,13 @@ QString deferredToolsSection(const QStringList &names);
 
 QString generalPurposePrompt();
 QString bashPrompt();
-/// The lead's system prompt; `subagents` are the names it may delegate to.
-QString leadPrompt(const QStringList &subagents);
+struct LeadPromptParts {
+    QStringList subagents; ///< names it may delegate to
+    int perResponse = 3;   ///< delegations of one message
+    int perRun = 6;        ///< and of the whole run
+    bool asksPerson = false;
+};
+/// The lead's system prompt.
+QString leadPrompt(const LeadPromptParts &parts);
 
 } // namespace paddock

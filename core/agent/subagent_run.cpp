@@ -91,7 +91,7 @@ AgentState initialState(const SubagentJob &job)
 Result<AgentSpec> makeSpec(const ExecutionPtr &run)
 {
     const SubagentJob &job = *run->job;
-    auto chain = job.services->subagentChain();
+    auto chain = job.services->subagentChain({job.subagent.tokenBudget});
     if (!chain)
         return fail(chain.error());
     auto model = job.services->model(job.model);

@@ -6,6 +6,7 @@
 #include "core/llm/scripted_model.h"
 #include "core/run/translate.h"
 #include "core/sandbox/workspace_watch.h"
+#include "core/tool/lead_tools.h"
 #include "core/tool/sandbox_tools.h"
 #include "core/tool/task_tool.h"
 
@@ -21,20 +22,33 @@ std::shared_ptr<AgentServices> makeServices(const std::shared_ptr<Environment> &
     services->blobs = [journal, environment](const MessagePtr &message) { return journal->keep(message); };
     const QString bound = run->paths.workspaceIsForeign ? run->paths.workspace : QString();
     const ChainOptions options = chainOptions(environment->config, environment->dataDir, bound, services->blobs);
-    services->leadChain = [options] { return buildLeadChain(options); };
-    services->subagentChain = [options] { return buildSubagentChain(options); };
+    ChainOptions leadOptions = leadChainOptions(options, environment->config);
+    leadOptions.planMode = run->request.planMode;
+    services->delegation = leadOptions.delegation;
+    services->titleChars = leadOptions.title ? leadOptions.titles.maxChars : 0;
+    services->asksPerson = true;
     services->model = [script](const QString &name) -> Result<std::shared_ptr<ChatModel>> {
         if (!script)
             return fail(ErrorCode::NotFound, QStringLiteral("There is no model named '%1' in the configuration").arg(name));
         return std::static_pointer_cast<ChatModel>(script);
     };
+    leadOptions.titles.model = services->model;
+    services->leadChain = [leadOptions] { return buildLeadChain(leadOptions); };
+    services->subagentChain = [options](const SubagentChainRequest &request) {
+        return buildSubagentChain(subagentChainOptions(options, request));
+    };
     const bool local = run->request.sandbox == u"local";
     const bool hostBash = !local || run->hostBash;
     const SandboxToolOptions toolOptions = sandboxToolOptions(environment->config, local, hostBash);
-    services->tools = [toolOptions](const ToolsRequest &request) -> Result<std::vector<ToolPtr>> {
+    const bool plans = run->request.planMode;
+    services->tools = [toolOptions, plans](const ToolsRequest &request) -> Result<std::vector<ToolPtr>> {
         std::vector<ToolPtr> tools = sandboxTools(toolOptions);
         if (request.dispatcher)
             tools.push_back(makeTaskTool(request.dispatcher));
+        if (!request.subagent)
+            tools.push_back(makeClarificationTool());
+        if (!request.subagent && plans)
+            tools.push_back(makeTodoTool());
         return tools;
     };
     services->sandbox = [leases = run->leases](LeaseOwner owner, ThreadKey key, EventSink events, SandboxId inherited) {

@@ -24,6 +24,7 @@ struct RunRequest {
     QString sandbox; ///< embedded, container or local; empty: as sandbox.use of the configuration says
     QString model;
     std::optional<QString> channelUserId;
+    bool planMode = false; ///< the lead keeps a todo list
 };
 
 /// One run as the list shows it; live or past.

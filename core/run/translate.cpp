@@ -96,8 +96,37 @@ ChainOptions chainOptions(const Config &config, const QString &dataDir, const QS
     options.authorization = config.authorization.enabled;
     options.authorizationGate = {config.authorization.failClosed, config.authorization.defaultRole,
                                  config.authorization.providerUse, config.authorization.providerConfig, nullptr};
+    options.safetyFinishReason = config.safety.enabled;
+    options.safetyDetectorList = config.safety.detectors;
     options.dateTimezone = qEnvironmentVariable("DEER_FLOW_DATE_TIMEZONE");
     options.trace.blobSink = std::move(blobs);
+    return options;
+}
+
+ChainOptions leadChainOptions(ChainOptions options, const Config &config)
+{
+    options.tokenBudget = config.tokenBudget.enabled;
+    options.budget = {config.tokenBudget.maxTokens, config.tokenBudget.maxInputTokens, config.tokenBudget.maxOutputTokens,
+                      config.tokenBudget.warnThreshold, config.tokenBudget.hardStopThreshold};
+    options.delegation = DelegationLimits::within(config.subagents.maxConcurrent, config.subagents.maxTotalPerRun,
+                                                  config.subagentRuntime.maxRunning);
+    options.tokenUsage = config.tokenUsage.enabled;
+    options.title = config.title.enabled;
+    options.titles.maxWords = config.title.maxWords;
+    options.titles.maxChars = config.title.maxChars;
+    options.titles.modelName = config.title.modelName;
+    if (!config.title.promptTemplate.isEmpty())
+        options.titles.promptTemplate = config.title.promptTemplate;
+    options.injectMemory = config.memory.injectionEnabled;
+    return options;
+}
+
+ChainOptions subagentChainOptions(ChainOptions options, const SubagentChainRequest &request)
+{
+    options.tokenBudget = request.tokenBudget.has_value();
+    if (request.tokenBudget)
+        options.budget = {request.tokenBudget->maxTokens, request.tokenBudget->maxInputTokens, request.tokenBudget->maxOutputTokens,
+                          request.tokenBudget->warn, request.tokenBudget->hard};
     return options;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/agent/admission.h"
+#include "core/agent/agent_services.h"
 #include "core/config/config.h"
 #include "core/llm/scenario.h"
 #include "core/middleware/chain_build.h"
@@ -17,7 +18,10 @@ namespace paddock {
 using WorkspaceLookup = std::function<QString(const ThreadKey &)>;
 
 AdmissionOptions admissionOptions(const SubagentRuntimeConfig &config);
+/// The options that both kinds of chain share; below, what the lead's and one subagent's add.
 ChainOptions chainOptions(const Config &config, const QString &dataDir, const QString &workspace, BlobSink blobs);
+ChainOptions leadChainOptions(ChainOptions options, const Config &config);
+ChainOptions subagentChainOptions(ChainOptions options, const SubagentChainRequest &request);
 SandboxToolOptions sandboxToolOptions(const Config &config, bool local, bool hostBash);
 std::shared_ptr<FaultPlan> faultPlan(const Scenario &scenario);
 /// MAX_SHELL_SESSIONS in force, or the start-up error of sandbox.md §6.

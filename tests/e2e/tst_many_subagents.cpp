@@ -101,8 +101,9 @@ private Q_SLOTS:
     {
         QTest::addColumn<QByteArray>("config");
         QTest::addColumn<QStringList>("options");
-        QTest::newRow("by configuration") << QByteArray("subagent_runtime: {max_running: 20}\n") << QStringList();
-        QTest::newRow("by option") << QByteArray("log_level: info\n") << QStringList{text("--max-running"), text("20")};
+        QTest::newRow("by configuration") << QByteArray("subagent_runtime: {max_running: 20}\nsubagents: {max_concurrent: 20, max_total_per_run: 20}\n")
+                                        << QStringList();
+        QTest::newRow("by option") << QByteArray("subagents: {max_concurrent: 20, max_total_per_run: 20}\n") << QStringList{text("--max-running"), text("20")};
     }
     void twentySubagentsDoNotCross()
     {
