@@ -460,8 +460,6 @@ Verdict coalesce(const Json &testCase)
 Verdict date(const Json &testCase)
 {
     const Json &input = memberOf(testCase, "input");
-    if (stringOf(input, "op") != u"date.subagent")
-        return skipped(QStringLiteral("the lead's dynamic context is not built yet"));
     const QDateTime now = QDateTime::fromString(stringOf(input, "now") + u'Z', Qt::ISODate);
     const Clock::Wall wall{std::chrono::milliseconds(now.toMSecsSinceEpoch())};
     const Json reminder = messageToJson(*SubagentDateContextMiddleware::reminder(wall, QStringLiteral("UTC")));
@@ -513,7 +511,7 @@ const Registrar r8("sandbox.lifecycle", sandboxLifecycle);
 const Registrar r9("loop_hash", loopHashCase);
 const Registrar r10("loop", loopCase);
 const Registrar r11("coalesce", coalesce);
-const Registrar r12("date", date);
+const Registrar r12("date#date.subagent", date);
 const Registrar r13("chain", chainList);
 
 } // namespace
