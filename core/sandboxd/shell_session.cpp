@@ -296,7 +296,10 @@ void ShellSession::onFinished(const ShellRecord &record)
         // An interrupt in the middle of starting a job makes bash forget the job, and wait for it, in front, in the next
         // simple command of all: in this record's function or behind it.
         m_interrupted = true;
-        m_shell->killForeground();
+        if (m_command->started)
+            m_shell->killLeftovers();
+        else
+            m_shell->killForeground();
         appendToRing("\r\x1b[K"); // the prompt that the interrupt has brought is followed by another
     }
     if (mine && (m_command->killed || m_command->hardLimitHit))
