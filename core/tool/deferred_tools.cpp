@@ -88,6 +88,22 @@ QStringList keywordsOf(const Json &value)
     return words;
 }
 
+/// Folded as Python's casefold does it: a letter whose capital is two letters becomes those two.
+QString foldedCase(const QString &text)
+{
+    constexpr char16_t firstWide = 0xdf;
+    QString out;
+    out.reserve(text.size());
+    for (const QChar c : text) {
+        const QString capital = c.unicode() < firstWide || c.isSurrogate() ? QString() : QString(c).toUpper();
+        if (capital.size() > 1)
+            out += capital;
+        else
+            out += c;
+    }
+    return out.toCaseFolded();
+}
+
 QStringList byPriority(const RoutingIndex &index)
 {
     QStringList names = index.keys(); // sorted by name
@@ -127,7 +143,7 @@ RoutingIndex routingIndexFrom(const Json &index)
 
 QStringList routedTools(const RoutingIndex &index, const QString &text, int topK)
 {
-    const QString folded = text.toCaseFolded();
+    const QString folded = foldedCase(text);
     QStringList names;
     if (pythonStrip(folded).isEmpty())
         return names;
@@ -135,7 +151,7 @@ QStringList routedTools(const RoutingIndex &index, const QString &text, int topK
         if (names.size() == std::clamp(topK, 1, mostRouted))
             break;
         const QStringList &words = index[name].keywords;
-        if (std::ranges::any_of(words, [&](const QString &word) { return folded.contains(word.toCaseFolded()); }))
+        if (std::ranges::any_of(words, [&](const QString &word) { return folded.contains(foldedCase(word)); }))
             names.append(name);
     }
     return names;

@@ -182,9 +182,9 @@ private Q_SLOTS:
         m_disk->write(utf8("public/a/scripts/run.sh"), "echo");
         QVERIFY(QFile::setPermissions(m_disk->at(utf8("public/a/scripts/run.sh")),
                                       QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner));
-        m_disk->add(utf8("public/off"));
+        m_disk->add(utf8("public/shut"));
         m_disk->add(utf8("custom/group/b"));
-        m_disk->states = Json{{"off", {{"enabled", false}}}};
+        m_disk->states = Json{{"shut", {{"enabled", false}}}};
         QCOMPARE(project(), QStringList());
         QCOMPARE(entries(view("public")), QStringList{utf8("a")});
         QCOMPARE(contentOf(view("public/a/scripts/run.sh")), QByteArray("echo"));
