@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/middleware/chain.h"
+#include "core/middleware/deferred_options.h"
 #include "core/middleware/gate_options.h"
 #include "core/middleware/llm_circuit.h"
 #include "core/middleware/llm_failure.h"
@@ -10,6 +11,7 @@
 #include "core/middleware/pii_redactor.h"
 #include "core/middleware/progress_tracker.h"
 #include "core/middleware/receipt_ledger.h"
+#include "core/middleware/skill_options.h"
 
 #include <QString>
 
@@ -42,6 +44,8 @@ struct ChainOptions {
     ReceiptRenderMode receiptRenderMode = ReceiptRenderMode::DelegationOnly; ///< of the lead; a subagent always renders
     GuardrailGateOptions guardrailGate;         ///< used when guardrails is on
     AuthorizationGateOptions authorizationGate; ///< used when authorization is on
+    SkillOptions skills;       ///< its token is made anew by each build
+    DeferredOptions deferred;  ///< used when deferredTools or mcpRouting is on; its claims are made anew by each build
     QString dateTimezone;         ///< IANA name; empty or invalid: local
 
     // Switches of the list; the seed calls these members optional.

@@ -38,6 +38,12 @@ MiddlewarePtr guardrail(const ChainOptions &options);
 MiddlewarePtr toolProgress(const ChainOptions &options);
 MiddlewarePtr toolErrorHandling(const ChainOptions &options);
 MiddlewarePtr loopDetection(const ChainOptions &options);
+MiddlewarePtr skillActivation(const ChainOptions &options);
+MiddlewarePtr deferredToolPromotionAudit(const ChainOptions &options);
+MiddlewarePtr skillToolPolicy(const ChainOptions &options);
+MiddlewarePtr viewImage(const ChainOptions &options);
+MiddlewarePtr mcpRouting(const ChainOptions &options);
+MiddlewarePtr deferredToolFilter(const ChainOptions &options);
 MiddlewarePtr subagentDateContext(const ChainOptions &options);
 MiddlewarePtr systemMessageCoalescing(const ChainOptions &options);
 

@@ -8,6 +8,7 @@
 #include "core/sandbox/workspace_watch.h"
 #include "core/tool/sandbox_tools.h"
 #include "core/tool/task_tool.h"
+#include "core/tool/view_image.h"
 
 namespace paddock {
 
@@ -20,9 +21,10 @@ std::shared_ptr<AgentServices> makeServices(const std::shared_ptr<Environment> &
     Journal *journal = environment->journal.get(); // lives in the environment, which the run keeps alive
     services->blobs = [journal, environment](const MessagePtr &message) { return journal->keep(message); };
     const QString bound = run->paths.workspaceIsForeign ? run->paths.workspace : QString();
-    const ChainOptions options = chainOptions(environment->config, environment->dataDir, bound, services->blobs);
-    services->leadChain = [options] { return buildLeadChain(options); };
-    services->subagentChain = [options] { return buildSubagentChain(options); };
+    ChainOptions options = chainOptions(environment->config, environment->dataDir, bound, services->blobs);
+    options.skills.source = environment->skills;
+    services->leadChain = [options](const ChainRequest &request) { return buildLeadChain(chainOptionsFor(options, request)); };
+    services->subagentChain = [options](const ChainRequest &request) { return buildSubagentChain(chainOptionsFor(options, request)); };
     services->model = [script](const QString &name) -> Result<std::shared_ptr<ChatModel>> {
         if (!script)
             return fail(ErrorCode::NotFound, QStringLiteral("There is no model named '%1' in the configuration").arg(name));
@@ -30,9 +32,12 @@ std::shared_ptr<AgentServices> makeServices(const std::shared_ptr<Environment> &
     };
     const bool local = run->request.sandbox == u"local";
     const bool hostBash = !local || run->hostBash;
-    const SandboxToolOptions toolOptions = sandboxToolOptions(environment->config, local, hostBash);
+    SandboxToolOptions toolOptions = sandboxToolOptions(environment->config, local, hostBash);
+    toolOptions.isSkillDisabled = [skills = environment->skills](const QString &name) { return skills->isSwitchedOff(name); };
     services->tools = [toolOptions](const ToolsRequest &request) -> Result<std::vector<ToolPtr>> {
         std::vector<ToolPtr> tools = sandboxTools(toolOptions);
+        if (request.vision)
+            tools.push_back(makeViewImageTool());
         if (request.dispatcher)
             tools.push_back(makeTaskTool(request.dispatcher));
         return tools;
@@ -45,6 +50,10 @@ std::shared_ptr<AgentServices> makeServices(const std::shared_ptr<Environment> &
     services->registry = environment->subagents;
     services->subagents = subagentOptionsFrom(memberOf(environment->config.raw, "subagents"));
     services->subagents.timeoutSeconds = environment->config.subagents.timeoutSeconds;
+    services->seesImages = [sighted = modelsThatSee(environment->config)](const QString &model) { return sighted.contains(model); };
+    services->skills = environment->skills;
+    services->deferSkills = environment->config.skills.deferredDiscovery;
+    services->toolSearch = environment->config.toolSearch.enabled;
     services->receipts = options.toolReceipts; // a prompt asks for citations only where there is a ledger
     services->models = QStringList{run->request.model};
     services->maxLeadTurns = environment->config.maxRecursionLimit;

@@ -6,6 +6,7 @@
 #include "core/llm/scripted_model.h"
 #include "core/run/agent_wiring.h"
 #include "core/run/scenarios.h"
+#include "core/run/skill_wiring.h"
 #include "core/run/translate.h"
 #include "core/run/workspace_copy.h"
 #include "core/sandbox/host_bash.h"
@@ -139,6 +140,11 @@ Task<RunFinished> perform(std::shared_ptr<Environment> environment, std::shared_
         finished.error = ready.error().fullMessage();
         co_return finished;
     }
+    const QStringList problems = co_await runOnPool([environment, user = run->key.user] {
+        return projectUserSkills(*environment->skills, environment->dataDir, user);
+    });
+    for (const QString &problem : problems)
+        events.emitEvent(LogRecorded{QStringLiteral("warning"), problem, false});
     std::shared_ptr<ScriptedModel> script;
     if (run->scenario) {
         script = std::make_shared<ScriptedModel>(run->scenario, ScriptNames{.task = run->request.task});

@@ -3,6 +3,7 @@
 #include "core/run/translate.h"
 
 #include "core/run/server_binary.h"
+#include "core/run/skill_wiring.h"
 #include "core/sandbox/aio/aio_provider.h"
 #include "core/sandbox/backend/embedded_backend.h"
 #include "core/sandbox/backend/session_capacity.h"
@@ -96,9 +97,31 @@ ChainOptions chainOptions(const Config &config, const QString &dataDir, const QS
     options.authorization = config.authorization.enabled;
     options.authorizationGate = {config.authorization.failClosed, config.authorization.defaultRole,
                                  config.authorization.providerUse, config.authorization.providerConfig, nullptr};
+    options.skills.containerRoot = config.skills.containerPath;
+    options.deferred.autoPromoteTopK = config.toolSearch.autoPromoteTopK;
     options.dateTimezone = qEnvironmentVariable("DEER_FLOW_DATE_TIMEZONE");
     options.trace.blobSink = std::move(blobs);
     return options;
+}
+
+ChainOptions chainOptionsFor(ChainOptions options, const ChainRequest &request)
+{
+    options.skills.available = request.skills;
+    options.deferred.tools = request.deferred;
+    options.deferredTools = !request.deferred.names.isEmpty();
+    options.mcpRouting = !request.deferred.routing.isEmpty();
+    options.vision = request.vision;
+    return options;
+}
+
+QStringList modelsThatSee(const Config &config)
+{
+    QStringList names;
+    for (const ModelConfig &model : config.models) {
+        if (boolOf(model.settings, "supports_vision"))
+            names.append(model.name);
+    }
+    return names;
 }
 
 std::shared_ptr<FaultPlan> faultPlan(const Scenario &scenario)
@@ -145,6 +168,7 @@ SandboxToolOptions sandboxToolOptions(const Config &config, bool local, bool hos
     options.bashOutputChars = config.sandbox.bashOutputMaxChars;
     options.lsOutputChars = config.sandbox.lsOutputMaxChars;
     options.readFileChars = config.sandbox.readFileOutputMaxChars;
+    options.skillsRoot = config.skills.containerPath;
     options.truncation = config.sandbox.lineTruncation ? Truncation::ByLine : Truncation::Classic;
     return options;
 }
@@ -164,13 +188,18 @@ Result<std::shared_ptr<SandboxProvider>> makeEmbeddedProvider(const Config &conf
     options.sessionLimit = *limit;
     options.hostNetwork = config.sandbox.network == u"host";
     options.environment = config.sandbox.environment;
-    options.folders = [dataDir, workspaces](const ThreadKey &key) -> Result<SandboxFolders> {
+    options.folders = [dataDir, workspaces, config](const ThreadKey &key) -> Result<SandboxFolders> {
         auto paths = ThreadPaths::make(dataDir, key, workspaces(key));
         if (!paths)
             return fail(paths.error());
         if (auto made = paths->create(); !made)
             return fail(made.error());
-        return SandboxFolders::of(*paths);
+        auto skills = skillMounts(config, dataDir, key.user);
+        if (!skills)
+            return fail(skills.error());
+        SandboxFolders folders = SandboxFolders::of(*paths);
+        folders.extra = std::move(*skills);
+        return folders;
     };
     aio::ShellOptions shells;
     shells.defaultTimeout = config.sandbox.bashCommandTimeout;
@@ -182,6 +211,7 @@ Result<std::shared_ptr<SandboxProvider>> makeLocalProvider(const Config &config,
     LocalSandboxProvider::Options options;
     options.dataDir = dataDir;
     options.workspaceOf = std::move(workspaces);
+    options.skillsRoot = config.skills.containerPath;
     options.sandbox.hostBashAllowed = [allowed = config.sandbox.allowHostBash] { return allowed; };
     options.sandbox.commandTimeout = std::chrono::seconds(config.sandbox.bashCommandTimeout);
     return std::make_shared<LocalSandboxProvider>(std::move(options));

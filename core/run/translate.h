@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/agent/admission.h"
+#include "core/agent/agent_services.h"
 #include "core/config/config.h"
 #include "core/llm/scenario.h"
 #include "core/middleware/chain_build.h"
@@ -18,6 +19,10 @@ using WorkspaceLookup = std::function<QString(const ThreadKey &)>;
 
 AdmissionOptions admissionOptions(const SubagentRuntimeConfig &config);
 ChainOptions chainOptions(const Config &config, const QString &dataDir, const QString &workspace, BlobSink blobs);
+/// The same for one execution.
+ChainOptions chainOptionsFor(ChainOptions options, const ChainRequest &request);
+/// Names of models with supports_vision.
+QStringList modelsThatSee(const Config &config);
 SandboxToolOptions sandboxToolOptions(const Config &config, bool local, bool hostBash);
 std::shared_ptr<FaultPlan> faultPlan(const Scenario &scenario);
 /// MAX_SHELL_SESSIONS in force, or the start-up error of sandbox.md §6.
