@@ -69,6 +69,7 @@ Result<AgentSpec> makeSpec(const LeadPtr &lead)
     spec.modelName = lead->model;
     spec.prompt = lead->request.task;
     spec.blobs = lead->services->blobs;
+    spec.whyStopped = lead->request.whyStopped;
     spec.onReply = [lead](const MessagePtr &reply) {
         ++lead->turns;
         if (reply->usage)

@@ -113,6 +113,7 @@ Result<AgentSpec> makeSpec(const ExecutionPtr &run)
     spec.subagentType = job.subagent.definition.name;
     spec.prompt = job.prompt;
     spec.blobs = job.services->blobs;
+    spec.whyStopped = [record = job.record, deadline = job.deadline()] { return stopSentence(record->stopCause(), deadline); };
     spec.onState = [run](const AgentState &state) { run->sawState(state); };
     spec.onReply = [run](const MessagePtr &reply) { run->sawReply(reply); };
     return spec;
