@@ -85,6 +85,7 @@ Task<Result<AgentSpec>> makeSpec(LeadPtr lead, EventSink events)
     spec.modelName = lead->model;
     spec.prompt = lead->request.task;
     spec.blobs = lead->services->blobs;
+    spec.whyStopped = lead->request.whyStopped;
     spec.onReply = [lead](const MessagePtr &reply) {
         ++lead->turns;
         if (reply->usage)

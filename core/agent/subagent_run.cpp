@@ -126,6 +126,7 @@ Result<AgentSpec> makeSpec(const ExecutionPtr &run, const Gear &gear)
     spec.subagentType = job.subagent.definition.name;
     spec.prompt = job.prompt;
     spec.blobs = job.services->blobs;
+    spec.whyStopped = [record = job.record, deadline = job.deadline()] { return stopSentence(record->stopCause(), deadline); };
     spec.onState = [run](const AgentState &state) { run->sawState(state); };
     spec.onReply = [run](const MessagePtr &reply) { run->sawReply(reply); };
     return spec;

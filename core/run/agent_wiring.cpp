@@ -91,9 +91,11 @@ Task<> AgentWiring::startWatching(EventSink events)
         wiring.cancel = m_run->scenario->cancel;
     wiring.cancelRun = [run = std::weak_ptr(m_run)] {
         if (const auto live = run.lock())
-            live->stop.request_stop();
+            live->requestStop(QStringLiteral("The scenario cancelled the run."));
     };
-    wiring.cancelAgent = [registry = m_environment->subagents](const AgentId &agent) { registry->requestCancel(agent.value()); };
+    wiring.cancelAgent = [registry = m_environment->subagents](const AgentId &agent) {
+        registry->requestCancel(agent.value(), StopCause::Scenario);
+    };
     wiring.alsoTell = [watch = std::weak_ptr(m_watch)](const Event &event) {
         if (const auto live = watch.lock())
             live->note(event);

@@ -162,6 +162,10 @@ Task<RunFinished> perform(std::shared_ptr<Environment> environment, std::shared_
         request.values["channel_user_id"] = toUtf8(*run->request.channelUserId);
     request.events = events;
     request.stop = run->stop.get_token();
+    request.whyStopped = [weak = std::weak_ptr(run)] {
+        const auto live = weak.lock();
+        return live ? live->stopReason() : QString();
+    };
     const LeadReport report = co_await runLead(wiring.services(), request);
     co_await wiring.stopWatching();
     finished = finishedFrom(report, script ? script->divergence(run->id.value()) : QString(), wiring.sandboxProblem());
@@ -171,6 +175,22 @@ Task<RunFinished> perform(std::shared_ptr<Environment> environment, std::shared_
 }
 
 } // namespace
+
+void LiveRun::requestStop(const QString &why)
+{
+    {
+        const std::lock_guard lock(mutex);
+        if (whyStopped.isEmpty())
+            whyStopped = why;
+    }
+    stop.request_stop();
+}
+
+QString LiveRun::stopReason()
+{
+    const std::lock_guard lock(mutex);
+    return whyStopped;
+}
 
 QString shellLogFolder(const QString &dataDir, const QString &thread)
 {

@@ -375,6 +375,8 @@ wire::ShellExecResult ShellSession::resultOf(const QString &status, std::optiona
     result.command = m_command->request.command;
     result.status = status;
     result.exitCode = exitCode;
+    if (m_command->ended && !over())
+        result.workingDir = m_directory;
     if (m_command->started)
         result.output = m_command->output.text(m_command->request.truncate ? shownChars : 0, m_command->ended);
     if (m_command->ended && result.output.size() <= shownChars) {
