@@ -233,6 +233,15 @@ MessagePtr answerOf(ToolOutcome &outcome, const ToolCall &call)
     return nullptr;
 }
 
+/// Why a call of this turn was cancelled.
+QString whyCancelled(const Invocation &self)
+{
+    if (!self.runtime->stop.stop_requested())
+        return QStringLiteral("Another call of the same turn failed.");
+    const QString why = self.spec.whyStopped ? self.spec.whyStopped() : QString();
+    return why.isEmpty() ? QStringLiteral("The agent was cancelled.") : why;
+}
+
 ToolFinished finishedTool(const Invocation &self, const ToolCall &call, Result<ToolOutcome> &outcome)
 {
     ToolFinished told;
@@ -240,7 +249,7 @@ ToolFinished finishedTool(const Invocation &self, const ToolCall &call, Result<T
     told.name = call.name;
     if (!outcome) {
         told.status = outcome.error().isCancelled() ? QStringLiteral("cancelled") : QStringLiteral("error");
-        told.preview = firstCodePoints(outcome.error().isCancelled() ? QString() : outcome.error().fullMessage(), maxPreviewChars);
+        told.preview = firstCodePoints(outcome.error().isCancelled() ? whyCancelled(self) : outcome.error().fullMessage(), maxPreviewChars);
         return told;
     }
     const MessagePtr answer = answerOf(*outcome, call);

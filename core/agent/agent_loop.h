@@ -19,6 +19,8 @@ struct AgentSpec {
     BlobSink blobs;          ///< keeps messages that events name by hash; empty: hashes only
     /// Called after each step that changed the state, on the agent's loop.
     std::function<void(const AgentState &)> onState;
+    /// Who or what has asked runtime->stop, as a sentence for people; empty: not known. Any thread.
+    std::function<QString()> whyStopped;
     /// Called for each finished model call, also one that a member of the chain discards. On the agent's loop.
     std::function<void(const MessagePtr &)> onReply;
 };

@@ -8,6 +8,8 @@
 #include "core/llm/chat_model.h"
 #include "core/middleware/chain.h"
 #include "core/middleware/subagent_limit.h"
+#include "core/skill/skill_store.h"
+#include "core/tool/deferred_tools.h"
 #include "core/tool/subagent_dispatcher.h"
 
 namespace paddock {
@@ -18,25 +20,34 @@ struct ToolsRequest {
     QString model;
     std::shared_ptr<SubagentDispatcher> dispatcher; ///< for the `task` tool; null for subagents
     bool uploads = false;                           ///< a valid list of uploaded files was inherited
+    bool vision = false;                            ///< the model takes images
 };
 
-/// What differs between the chains of two subagents of one run.
-struct SubagentChainRequest {
-    std::optional<SubagentTokenBudget> tokenBudget; ///< null: no budget
+/// What a chain is built for: the facts of one execution that its members need.
+struct ChainRequest {
+    std::optional<QStringList> skills; ///< the execution's allowlist; null: all that are switched on
+    DeferredTools deferred;
+    bool vision = false;
+    std::optional<SubagentTokenBudget> tokenBudget; ///< of a subagent; null: none of its own
 };
 
 /// What the agents need of the rooms around them, as factories; filled in by `run` once per run. Shared between the
 /// gateway loop and the subagent loop and not changed after the start: every function must be callable on both. Chain and
 /// model are made for each execution, on the loop that runs it.
 struct AgentServices {
-    std::function<Result<std::shared_ptr<Chain>>()> leadChain;
-    std::function<Result<std::shared_ptr<Chain>>(const SubagentChainRequest &)> subagentChain;
+    std::function<Result<std::shared_ptr<Chain>>(const ChainRequest &)> leadChain;
+    std::function<Result<std::shared_ptr<Chain>>(const ChainRequest &)> subagentChain;
     std::function<Result<std::shared_ptr<ChatModel>>(const QString &modelName)> model;
     std::function<Result<std::vector<ToolPtr>>(const ToolsRequest &)> tools;
     /// The way to the thread's sandbox under this owner; may return null when there is none.
     std::function<std::shared_ptr<SandboxAccess>(LeaseOwner, ThreadKey, EventSink, SandboxId inherited)> sandbox;
     /// Read at each call: turning it off counts from the next one. Absent: allowed.
     std::function<bool()> hostBashAllowed;
+    /// Whether a model takes images. Absent: none does.
+    std::function<bool(const QString &modelName)> seesImages;
+    SkillSourcePtr skills;    ///< null: there are none
+    bool deferSkills = false; ///< skills.deferred_discovery: prompts have names only
+    bool toolSearch = false;  ///< tool_search.enabled: tools of MCP servers are deferred
     BlobSink blobs; ///< any thread; empty: hashes only
 
     std::shared_ptr<AdmissionQueue> admission = std::make_shared<AdmissionQueue>();     ///< one per process

@@ -3,6 +3,7 @@
 #include "core/agent/lead.h"
 
 #include "core/agent/agent_loop.h"
+#include "core/agent/gear.h"
 #include "core/agent/outcome.h"
 #include "core/agent/subagent_executor.h"
 #include "core/agent/subagent_prompt.h"
@@ -46,29 +47,45 @@ Json leadValues(const Lead &lead)
     return values;
 }
 
-Result<AgentSpec> makeSpec(const LeadPtr &lead)
+std::optional<QStringList> availableSkills(const Json &values)
 {
-    auto chain = lead->services->leadChain();
-    if (!chain)
-        return fail(chain.error());
-    auto model = lead->services->model(lead->model);
-    if (!model)
-        return fail(model.error());
+    const Json &names = memberOf(values, "available_skills");
+    if (!names.is_array())
+        return std::nullopt;
+    QStringList list;
+    for (const Json &name : names)
+        list.append(textOf(name));
+    return list;
+}
+
+Task<Result<AgentSpec>> makeSpec(LeadPtr lead, EventSink events)
+{
     const auto dispatcher = std::make_shared<SubagentExecutor>(
         lead->services, SubagentExecutor::Parent{lead->request.thread, lead->ledger, lead->request.allowedSubagents});
     ToolsRequest wanted;
     wanted.model = lead->model;
     wanted.dispatcher = dispatcher;
+    wanted.vision = lead->services->seesImages && lead->services->seesImages(lead->model);
     auto tools = lead->services->tools(wanted);
     if (!tools)
-        return fail(tools.error());
+        co_return fail(tools.error());
+    auto gear = co_await gearFor(lead->services, std::move(*tools), lead->model, availableSkills(lead->request.values), events);
+    if (!gear)
+        co_return fail(gear.error());
+    auto chain = lead->services->leadChain(gear->chain);
+    if (!chain)
+        co_return fail(chain.error());
+    auto model = lead->services->model(lead->model);
+    if (!model)
+        co_return fail(model.error());
     AgentSpec spec;
     spec.chain = std::move(*chain);
     spec.model = std::move(*model);
-    spec.tools = std::move(*tools);
     const AgentServices &services = *lead->services;
     spec.systemPrompt = systemMessage(leadPrompt({dispatcher->available(), services.delegation.perResponse,
-                                                  services.delegation.perRun, services.asksPerson}));
+                                                  services.delegation.perRun, services.asksPerson})
+                                      + gear->promptTail());
+    spec.tools = std::move(gear->tools);
     spec.maxTurns = lead->services->maxLeadTurns;
     spec.modelName = lead->model;
     spec.prompt = lead->request.task;
@@ -76,12 +93,13 @@ Result<AgentSpec> makeSpec(const LeadPtr &lead)
     spec.onState = [lead](const AgentState &state) {
         lead->titled = lead->titled || !memberOf(state.channels, "title").is_null();
     };
+    spec.whyStopped = lead->request.whyStopped;
     spec.onReply = [lead](const MessagePtr &reply) {
         ++lead->turns;
         if (reply->usage)
             lead->usage += *reply->usage;
     };
-    return spec;
+    co_return spec;
 }
 
 void reportFailure(LeadReport &report, const Error &error)
@@ -121,7 +139,7 @@ Task<LeadReport> runGuarded(LeadPtr lead, EventSink events)
     try {
         if (lead->services->sandbox)
             lead->access = lead->services->sandbox(runOwner(lead->request.run), lead->request.thread, events, {});
-        auto spec = makeSpec(lead);
+        auto spec = co_await makeSpec(lead, events);
         if (spec) {
             auto runtime = std::make_shared<RuntimeContext>();
             runtime->values = leadValues(*lead);

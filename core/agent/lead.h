@@ -15,6 +15,7 @@ struct LeadRequest {
     std::optional<QStringList> allowedSubagents;
     EventSink events; ///< speaks as "lead"
     std::stop_token stop;
+    std::function<QString()> whyStopped; ///< who or what has asked `stop`, as a sentence; may be empty. Any thread.
 };
 
 struct LeadReport {

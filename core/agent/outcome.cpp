@@ -94,4 +94,16 @@ SubagentOutcome outcomeOfFailure(const Error &error, StopCause cause, std::chron
     return outcome;
 }
 
+QString stopSentence(StopCause cause, std::chrono::seconds deadline)
+{
+    switch (cause) {
+    case StopCause::None: break;
+    case StopCause::User: return QStringLiteral("A person cancelled this agent.");
+    case StopCause::Scenario: return QStringLiteral("The scenario cancelled this agent.");
+    case StopCause::Parent: return QStringLiteral("The lead agent was cancelled.");
+    case StopCause::Deadline: return QStringLiteral("The agent ran out of its %1 seconds.").arg(deadline.count());
+    }
+    return {};
+}
+
 } // namespace paddock

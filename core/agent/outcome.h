@@ -19,6 +19,8 @@ struct SubagentOutcome {
 SubagentOutcome outcomeOf(const MessageList &messages, bool turnLimit, int maxTurns, const std::optional<QString> &stopReason);
 /// The stream ended with an error, or because of `cause`.
 SubagentOutcome outcomeOfFailure(const Error &error, StopCause cause, std::chrono::seconds deadline);
+/// Who or what stopped an execution, as a sentence for people; empty for None.
+QString stopSentence(StopCause cause, std::chrono::seconds deadline);
 
 /// The text of a marked provider failure on the *last* ai message (kwargs.deerflow_error_fallback is literally true);
 /// nullopt when that message is a normal one or there is none.

@@ -21,7 +21,7 @@ std::optional<SubagentStatus> subagentStatusFromName(const QString &name);
 bool isTerminal(SubagentStatus status);
 
 /// Who asked an execution to stop; the first asks, later ones change nothing.
-enum class StopCause { None, User, Parent, Deadline };
+enum class StopCause { None, User, Scenario, Parent, Deadline };
 
 /// What a terminal state carries; absent members leave the record's as they are.
 struct TerminalPayload {

@@ -3,6 +3,7 @@
 #include "core/agent/subagent_run.h"
 
 #include "core/agent/agent_loop.h"
+#include "core/agent/gear.h"
 #include "core/agent/outcome.h"
 #include "core/agent/step_capture.h"
 #include "core/agent/subagent_prompt.h"
@@ -73,11 +74,14 @@ RuntimePtr makeRuntime(const ExecutionPtr &run, const EventSink &events)
     return runtime;
 }
 
-AgentState initialState(const SubagentJob &job)
+AgentState initialState(const SubagentJob &job, const Gear &gear)
 {
     SubagentPromptParts parts;
     parts.rolePrompt = job.subagent.definition.systemPrompt;
     parts.receipts = job.services->receipts;
+    parts.skillSection = gear.skillSection;
+    parts.deferredTools = gear.deferredTools;
+    parts.routingHints = gear.routingHints;
     parts.task = job.prompt;
     parts.criteria = job.criteria;
     AgentState state;
@@ -88,31 +92,43 @@ AgentState initialState(const SubagentJob &job)
     return state;
 }
 
-Result<AgentSpec> makeSpec(const ExecutionPtr &run)
+/// Past the lists of names; the framework's own tools come with it.
+Task<Result<Gear>> makeGear(ExecutionPtr run, EventSink events)
 {
     const SubagentJob &job = *run->job;
-    auto chain = job.services->subagentChain({job.subagent.tokenBudget});
+    ToolsRequest wanted;
+    wanted.subagent = true;
+    wanted.model = job.model;
+    wanted.uploads = job.channels.contains("uploaded_files");
+    wanted.vision = job.services->seesImages && job.services->seesImages(job.model);
+    auto tools = job.services->tools(wanted);
+    if (!tools)
+        co_return fail(tools.error());
+    const SubagentDefinition &definition = job.subagent.definition;
+    co_return co_await gearFor(job.services, allowedTools(*tools, definition), job.model, definition.skills, std::move(events));
+}
+
+Result<AgentSpec> makeSpec(const ExecutionPtr &run, const Gear &gear)
+{
+    const SubagentJob &job = *run->job;
+    ChainRequest request = gear.chain;
+    request.tokenBudget = job.subagent.tokenBudget;
+    auto chain = job.services->subagentChain(request);
     if (!chain)
         return fail(chain.error());
     auto model = job.services->model(job.model);
     if (!model)
         return fail(model.error());
-    ToolsRequest wanted;
-    wanted.subagent = true;
-    wanted.model = job.model;
-    wanted.uploads = job.channels.contains("uploaded_files");
-    auto tools = job.services->tools(wanted);
-    if (!tools)
-        return fail(tools.error());
     AgentSpec spec;
     spec.chain = std::move(*chain);
     spec.model = std::move(*model);
-    spec.tools = allowedTools(*tools, job.subagent.definition);
+    spec.tools = gear.tools;
     spec.maxTurns = job.subagent.definition.maxTurns;
     spec.modelName = job.model;
     spec.subagentType = job.subagent.definition.name;
     spec.prompt = job.prompt;
     spec.blobs = job.services->blobs;
+    spec.whyStopped = [record = job.record, deadline = job.deadline()] { return stopSentence(record->stopCause(), deadline); };
     spec.onState = [run](const AgentState &state) { run->sawState(state); };
     spec.onReply = [run](const MessagePtr &reply) { run->sawReply(reply); };
     return spec;
@@ -123,13 +139,16 @@ Task<SubagentOutcome> runInSlot(ExecutionPtr run, EventSink events)
     const JobPtr job = run->job;
     if (job->record->stopToken().stop_requested())
         co_return outcomeOfFailure(cancelled().error(), job->record->stopCause(), job->deadline());
-    auto spec = makeSpec(run);
+    const auto gear = co_await makeGear(run, events);
+    if (job->record->stopToken().stop_requested())
+        co_return outcomeOfFailure(cancelled().error(), job->record->stopCause(), job->deadline());
+    auto spec = gear ? makeSpec(run, *gear) : fail(gear.error());
     if (!spec)
         co_return outcomeOfFailure(spec.error(), StopCause::None, job->deadline());
     if (job->services->sandbox)
         run->access = job->services->sandbox(subagentOwner(job->record->taskId()), job->thread, events,
                                              SandboxId(stringOf(memberOf(job->channels, "sandbox"), "sandbox_id")));
-    const Result<AgentOutcome> ended = co_await runAgent(std::move(*spec), initialState(*job), makeRuntime(run, events));
+    const Result<AgentOutcome> ended = co_await runAgent(std::move(*spec), initialState(*job, *gear), makeRuntime(run, events));
     // Here the stream is closed: the loop is left and each of its tools has ended.
     if (!ended)
         co_return outcomeOfFailure(ended.error(), job->record->stopCause(), job->deadline());

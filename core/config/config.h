@@ -156,6 +156,19 @@ struct PiiRedactionConfig {
     bool failClosed = false;
 };
 
+/// `skills:` (runtime §6.1)
+struct SkillsConfig {
+    QString path; ///< empty: $DEER_FLOW_SKILLS_PATH, else the folder "skills" beside the configuration
+    QString containerPath = QStringLiteral("/mnt/skills");
+    bool deferredDiscovery = false;
+};
+
+/// `tool_search:` (runtime §4.5, §4.6)
+struct ToolSearchConfig {
+    bool enabled = false;
+    int autoPromoteTopK = 3; ///< as given; the routing clamps it to 1..5
+};
+
 /// One entry of `models:`; what a provider needs beyond the name stays in `settings`.
 struct ModelConfig {
     QString name;
@@ -186,6 +199,8 @@ struct Config {
     GateConfig authorization;
     ToolOutputConfig toolOutput;
     PiiRedactionConfig piiRedaction;
+    SkillsConfig skills;
+    ToolSearchConfig toolSearch;
     std::vector<ModelConfig> models;
     int maxRecursionLimit = 1000;
     Json raw = Json::object(); ///< the file as it is, references resolved; never shown unmasked
@@ -216,5 +231,7 @@ Result<GateConfig> guardrailsFromJson(const Json &value);
 Result<GateConfig> authorizationFromJson(const Json &value);
 Result<ToolOutputConfig> toolOutputFromJson(const Json &value);
 Result<PiiRedactionConfig> piiRedactionFromJson(const Json &value);
+Result<SkillsConfig> skillsFromJson(const Json &value);
+Result<ToolSearchConfig> toolSearchFromJson(const Json &value);
 
 } // namespace paddock

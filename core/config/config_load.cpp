@@ -191,6 +191,10 @@ struct Loader {
             return fail(r.error());
         if (auto r = section("authorization", authorizationFromJson, config.authorization); !r)
             return fail(r.error());
+        if (auto r = section("skills", skillsFromJson, config.skills); !r)
+            return fail(r.error());
+        if (auto r = section("tool_search", toolSearchFromJson, config.toolSearch); !r)
+            return fail(r.error());
         if (auto r = readModels(memberOf(config.raw, "models")); !r)
             return fail(r.error());
         SectionReader rbw(QStringLiteral("read_before_write"), memberOf(config.raw, "read_before_write"));

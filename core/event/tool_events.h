@@ -23,7 +23,7 @@ struct ToolFinished {
     QString status;  ///< success, error, cancelled
     qint64 durationMs = 0;
     qint64 bytes = 0; ///< of the result's text in UTF-8
-    QString preview;  ///< the first part of the result for folded views; at most 400 code points
+    QString preview;  ///< the first part of the result for folded views, or who or what cancelled it; at most 400 code points
     QString message;  ///< content hash of the whole result message, when the journal keeps it
 };
 

@@ -477,7 +477,7 @@ Result<std::unique_ptr<Journal>> Journal::open(JournalOptions options)
                                             "PRAGMA wal_autocheckpoint=4000; PRAGMA journal_size_limit=67108864";
     if (auto set = database->exec(settings); !set)
         return fail(set.error());
-    if (auto recovered = markInterrupted(*database, options.folder, *options.clock, owner->name()); !recovered)
+    if (auto recovered = markInterrupted(*database, options.folder, owner->name()); !recovered)
         return fail(recovered.error());
     const auto last = database->queryInt("SELECT max(last_seq) FROM runs WHERE owner <> 'import'");
     if (!last)

@@ -6,6 +6,7 @@
 #include "core/journal/journal.h"
 #include "core/journal/journal_tables.h"
 #include "core/journal/owner_lock.h"
+#include "core/journal/recovery.h"
 #include "core/journal/schema.h"
 #include "core/journal/stored_text.h"
 
@@ -83,9 +84,22 @@ Result<StoredRun> JournalReader::readRun(Statement &row)
         run.finished = wall(row.integer(15));
     run.events = row.integer(16);
     run.lastSeq = Seq(row.integer(17));
+    if (run.status != u"running" || OwnerLock::isAlive(ownersFolder(m_folder), owner))
+        return run;
     // Not ended and nobody there who could still end it.
-    if (run.status == u"running" && !OwnerLock::isAlive(ownersFolder(m_folder), owner))
-        run.status = QStringLiteral("interrupted");
+    run.status = QStringLiteral("interrupted");
+    const auto cut = cutOffRun(m_database, m_folder, run.id);
+    if (!cut)
+        return fail(cut.error());
+    if (*cut) {
+        const Event end = endOf(**cut);
+        run.events += 1;
+        run.lastSeq = end.seq;
+        run.finished = end.time;
+        run.error = std::get<RunFinished>(end.body).error;
+    } else if (owner != JournalTables::importOwner()) {
+        return this->run(run.id); // it ended between our two looks
+    }
     return run;
 }
 
@@ -207,6 +221,9 @@ Result<EventPage> JournalReader::events(const RunId &run, Seq after, int limit)
     const auto id = rowOf(run);
     if (!id)
         return fail(id.error());
+    const auto cut = cutOffRun(m_database, m_folder, run); // before its events: what is written meanwhile is then among them
+    if (!cut)
+        return fail(cut.error());
     auto rows = m_database.prepare("SELECT id, agent, type, time_us, mono_us, span, parent, fields FROM events "
                                    "WHERE id > ?1 AND id <= ?2 ORDER BY id LIMIT ?3");
     if (!rows)
@@ -218,13 +235,22 @@ Result<EventPage> JournalReader::events(const RunId &run, Seq after, int limit)
         const auto more = rows->step();
         if (!more)
             return fail(more.error());
-        if (!*more)
-            return page;
-        if (qsizetype(page.events.size()) == limit) {
-            page.more = true;
-            return page;
+        const bool isFull = int(page.events.size()) == limit;
+        if (*more && !isFull) {
+            page.events.push_back(readEvent(*rows, run));
+            after = page.events.back().event->seq;
+            continue;
         }
-        page.events.push_back(readEvent(*rows, run));
+        page.more = *more;
+        if (*more || !*cut || after > (*cut)->lastSeq)
+            return page;
+        page.more = isFull; // the end that recovery will write has no room on this page
+        if (!isFull) {
+            auto end = std::make_shared<const Event>(endOf(**cut));
+            Json fields = eventFields(end->body);
+            page.events.push_back({std::move(end), std::move(fields)});
+        }
+        return page;
     }
 }
 

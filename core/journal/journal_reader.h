@@ -43,7 +43,8 @@ struct EventPage {
 };
 
 /// Reads a journal through a connection of its own: beside the writer, from any process. Used by one thread at a time;
-/// meant for pool threads, every function blocks. A reader never changes the journal.
+/// meant for pool threads, every function blocks. A reader never changes the journal; the end that recovery will write to a
+/// run whose process is gone is shown and counted as if it were there (recovery.h).
 class JournalReader
 {
 public:

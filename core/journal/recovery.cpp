@@ -14,16 +14,19 @@ namespace paddock {
 
 namespace {
 
-struct CutOff {
-    RunId run;
-    Seq lastSeq = 0;
-    qint64 lastMono = 0;
-};
+constexpr const char *unfinished = "SELECT run, last_seq, coalesce(last.time_us, started_us), coalesce(last.mono_us, 0), owner "
+                                   "FROM runs LEFT JOIN events AS last ON last.id = (runs.id << 40 | last_seq) "
+                                   "WHERE status = 'running' AND hidden = 0 AND ";
+
+CutOff cutOffFrom(const Statement &row)
+{
+    return {RunId(row.text(0)), Seq(row.integer(1)), Clock::Wall(std::chrono::microseconds(row.integer(2))),
+            std::chrono::microseconds(row.integer(3))};
+}
 
 Result<std::vector<CutOff>> unfinishedOf(Database &database, const QString &owner)
 {
-    auto rows = database.prepare("SELECT run, last_seq, coalesce((SELECT mono_us FROM events WHERE events.id = (runs.id << 40 | last_seq)), 0) "
-                                 "FROM runs WHERE owner = ?1 AND status = 'running' AND hidden = 0");
+    auto rows = database.prepare((QByteArray(unfinished) + "owner = ?1").constData());
     if (!rows)
         return fail(rows.error());
     rows->bind(1, owner);
@@ -34,11 +37,26 @@ Result<std::vector<CutOff>> unfinishedOf(Database &database, const QString &owne
             return fail(more.error());
         if (!*more)
             return found;
-        found.push_back({RunId(rows->text(0)), Seq(rows->integer(1)), rows->integer(2)});
+        found.push_back(cutOffFrom(*rows));
     }
 }
 
-Result<void> finishRunsOf(Database &database, const QString &owner, const Clock &clock)
+/// The run and its owner when it has no end.
+Result<std::optional<std::pair<CutOff, QString>>> unfinishedRun(Database &database, const RunId &run)
+{
+    auto rows = database.prepare((QByteArray(unfinished) + "run = ?1").constData());
+    if (!rows)
+        return fail(rows.error());
+    rows->bind(1, run.value());
+    const auto found = rows->step();
+    if (!found)
+        return fail(found.error());
+    if (!*found)
+        return std::optional<std::pair<CutOff, QString>>();
+    return std::optional(std::pair(cutOffFrom(*rows), rows->text(4)));
+}
+
+Result<void> finishRunsOf(Database &database, const QString &owner)
 {
     auto transaction = Transaction::begin(database);
     if (!transaction)
@@ -50,13 +68,7 @@ Result<void> finishRunsOf(Database &database, const QString &owner, const Clock 
     if (!tables)
         return fail(tables.error());
     for (const CutOff &run : *runs) {
-        Event event;
-        event.seq = run.lastSeq + 1;
-        event.time = clock.wall();
-        event.mono = std::chrono::microseconds(run.lastMono); // the clock of the dead process is gone
-        event.run = run.run;
-        event.agent = leadAgent();
-        event.body = RunFinished{QStringLiteral("interrupted"), {}, QStringLiteral("Paddock ended before the run did."), {}};
+        const Event event = endOf(run);
         if (auto added = tables->addEvent(event, eventFields(event.body)); !added)
             return added;
     }
@@ -67,7 +79,34 @@ Result<void> finishRunsOf(Database &database, const QString &owner, const Clock 
 
 } // namespace
 
-Result<void> markInterrupted(Database &database, const QString &folder, const Clock &clock, const QString &self)
+Event endOf(const CutOff &run)
+{
+    Event event;
+    event.seq = run.lastSeq + 1;
+    event.time = run.lastTime;
+    event.mono = run.lastMono;
+    event.run = run.run;
+    event.agent = leadAgent();
+    event.body = RunFinished{QStringLiteral("interrupted"), {}, QStringLiteral("Paddock ended before the run did."), {}};
+    return event;
+}
+
+Result<std::optional<CutOff>> cutOffRun(Database &database, const QString &folder, const RunId &run)
+{
+    // Twice: its process may have written the end and gone between the first look and the look for the process.
+    for (int look = 0; look < 2; ++look) {
+        const auto found = unfinishedRun(database, run);
+        if (!found)
+            return fail(found.error());
+        if (!*found || (*found)->second == JournalTables::importOwner() || OwnerLock::isAlive(ownersFolder(folder), (*found)->second))
+            return std::optional<CutOff>();
+        if (look == 1)
+            return std::optional((*found)->first);
+    }
+    return std::optional<CutOff>();
+}
+
+Result<void> markInterrupted(Database &database, const QString &folder, const QString &self)
 {
     const QString owners = ownersFolder(folder);
     const QStringList files = QDir(owners).entryList(QDir::Files);
@@ -91,7 +130,7 @@ Result<void> markInterrupted(Database &database, const QString &folder, const Cl
         OwnerLock adopted = OwnerLock::tryAdopt(owners, name);
         if (!adopted.isHeld())
             continue;
-        if (auto finished = finishRunsOf(database, name, clock); !finished)
+        if (auto finished = finishRunsOf(database, name); !finished)
             return finished;
     }
     return {};

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/middleware/chain.h"
+#include "core/middleware/deferred_options.h"
 #include "core/middleware/dynamic_context.h"
 #include "core/middleware/gate_options.h"
 #include "core/middleware/llm_circuit.h"
@@ -11,6 +12,7 @@
 #include "core/middleware/pii_redactor.h"
 #include "core/middleware/progress_tracker.h"
 #include "core/middleware/receipt_ledger.h"
+#include "core/middleware/skill_options.h"
 #include "core/middleware/subagent_limit.h"
 #include "core/middleware/termination.h"
 #include "core/middleware/title.h"
@@ -47,6 +49,8 @@ struct ChainOptions {
     ReceiptRenderMode receiptRenderMode = ReceiptRenderMode::DelegationOnly; ///< of the lead; a subagent always renders
     GuardrailGateOptions guardrailGate;         ///< used when guardrails is on
     AuthorizationGateOptions authorizationGate; ///< used when authorization is on
+    SkillOptions skills;       ///< its token is made anew by each build
+    DeferredOptions deferred;  ///< used when deferredTools or mcpRouting is on; its claims are made anew by each build
     QString dateTimezone;         ///< IANA name; empty or invalid: local
     TokenBudgetOptions budget;    ///< used when tokenBudget is on
     Json safetyDetectorList;      ///< safety_finish_reason.detectors; null: the built-in ones

@@ -4,17 +4,22 @@
 
 #include "core/middleware/clarification.h"
 #include "core/middleware/dangling_tool_call.h"
+#include "core/middleware/deferred_tool_filter.h"
+#include "core/middleware/deferred_tool_promotion_audit.h"
 #include "core/middleware/guardrail.h"
 #include "core/middleware/input_sanitization.h"
 #include "core/middleware/knowledge_scope.h"
 #include "core/middleware/llm_error_handling.h"
 #include "core/middleware/loop_detection.h"
+#include "core/middleware/mcp_routing.h"
 #include "core/middleware/model_length.h"
 #include "core/middleware/pii_redaction.h"
 #include "core/middleware/read_before_write.h"
 #include "core/middleware/safety_finish_reason.h"
 #include "core/middleware/sandbox_audit.h"
 #include "core/middleware/sandbox_member.h"
+#include "core/middleware/skill_activation.h"
+#include "core/middleware/skill_tool_policy.h"
 #include "core/middleware/subagent_date_context.h"
 #include "core/middleware/system_message_coalescing.h"
 #include "core/middleware/terminal_response.h"
@@ -27,6 +32,7 @@
 #include "core/middleware/tool_receipt.h"
 #include "core/middleware/tool_result_sanitization.h"
 #include "core/middleware/uploads.h"
+#include "core/middleware/view_image_member.h"
 
 namespace paddock::chain_slots {
 
@@ -131,9 +137,11 @@ MiddlewarePtr toolProgress(const ChainOptions &options)
     return std::make_shared<ToolProgressMiddleware>(options.progress);
 }
 
-MiddlewarePtr toolErrorHandling(const ChainOptions &)
+MiddlewarePtr toolErrorHandling(const ChainOptions &options)
 {
-    return std::make_shared<ToolErrorHandlingMiddleware>();
+    ToolErrorHandlingMiddleware::Options made;
+    made.skillsRoot = options.skills.containerRoot;
+    return std::make_shared<ToolErrorHandlingMiddleware>(std::move(made));
 }
 
 MiddlewarePtr loopDetection(const ChainOptions &options)
@@ -199,6 +207,36 @@ MiddlewarePtr clarification(const ChainOptions &)
     return std::make_shared<ClarificationMiddleware>();
 }
 
+MiddlewarePtr skillActivation(const ChainOptions &options)
+{
+    return std::make_shared<SkillActivationMiddleware>(options.skills);
+}
+
+MiddlewarePtr deferredToolPromotionAudit(const ChainOptions &options)
+{
+    return std::make_shared<DeferredToolPromotionAuditMiddleware>(options.deferred);
+}
+
+MiddlewarePtr skillToolPolicy(const ChainOptions &options)
+{
+    return std::make_shared<SkillToolPolicyMiddleware>(options.skills);
+}
+
+MiddlewarePtr viewImage(const ChainOptions &)
+{
+    return std::make_shared<ViewImageMiddleware>();
+}
+
+MiddlewarePtr mcpRouting(const ChainOptions &options)
+{
+    return std::make_shared<McpRoutingMiddleware>(options.deferred);
+}
+
+MiddlewarePtr deferredToolFilter(const ChainOptions &options)
+{
+    return std::make_shared<DeferredToolFilterMiddleware>(options.deferred.tools);
+}
+
 MiddlewarePtr subagentDateContext(const ChainOptions &options)
 {
     return std::make_shared<SubagentDateContextMiddleware>(options.dateTimezone);
@@ -209,8 +247,17 @@ MiddlewarePtr systemMessageCoalescing(const ChainOptions &)
     return std::make_shared<SystemMessageCoalescingMiddleware>();
 }
 
-std::vector<MiddlewarePtr> makeAll(const std::vector<ChainSlot> &rows, const ChainOptions &options)
+/// What the members of one build share and no other build knows.
+static ChainOptions freshBuild(ChainOptions options)
 {
+    options.skills.ownerToken = newOwnerToken();
+    options.deferred.claims = std::make_shared<PromotionClaims>();
+    return options;
+}
+
+std::vector<MiddlewarePtr> makeAll(const std::vector<ChainSlot> &rows, const ChainOptions &given)
+{
+    const ChainOptions options = freshBuild(given);
     std::vector<MiddlewarePtr> members;
     for (const ChainSlot &row : rows) {
         if (row.make != nullptr && row.wanted(options))

@@ -49,6 +49,12 @@ MiddlewarePtr subagentLimit(const ChainOptions &options);
 MiddlewarePtr terminalResponse(const ChainOptions &options);
 MiddlewarePtr modelLength(const ChainOptions &options);
 MiddlewarePtr clarification(const ChainOptions &options);
+MiddlewarePtr skillActivation(const ChainOptions &options);
+MiddlewarePtr deferredToolPromotionAudit(const ChainOptions &options);
+MiddlewarePtr skillToolPolicy(const ChainOptions &options);
+MiddlewarePtr viewImage(const ChainOptions &options);
+MiddlewarePtr mcpRouting(const ChainOptions &options);
+MiddlewarePtr deferredToolFilter(const ChainOptions &options);
 MiddlewarePtr subagentDateContext(const ChainOptions &options);
 MiddlewarePtr systemMessageCoalescing(const ChainOptions &options);
 

@@ -32,9 +32,9 @@ const std::vector<ChainSlot> &leadSlots()
 
         // 2. Context of the conversation
         {"DynamicContext", beforeAgent, always, dynamicContext},                     // date, memory, midnight updates
-        {"SkillActivation", beforeAgent | wrapModel, always, notBuilt},              // slash commands and skills in use
-        {"DeferredToolPromotionAudit", wrapTool, when<&O::deferredTools>, notBuilt}, // who promoted which tool
-        {"SkillToolPolicy", wrapModel | wrapTool, always, notBuilt},                 // allowed-tools of the active skills
+        {"SkillActivation", wrapModel, always, skillActivation},                     // slash commands and skills in use
+        {"DeferredToolPromotionAudit", wrapTool, when<&O::deferredTools>, deferredToolPromotionAudit}, // who promoted which tool
+        {"SkillToolPolicy", wrapModel | wrapTool, always, skillToolPolicy},          // allowed-tools of the active skills
         {"DurableContext", beforeModel | wrapModel | afterModel, always, notBuilt},  // summary, delegations, skills survive
         {"Summarization", beforeModel, when<&O::summarization>, notBuilt},           // keeps system and the latest request
         {"Todo", beforeAgent | beforeModel | wrapModel | afterModel | afterAgent, when<&O::planMode>, todo}, // plan mode
@@ -43,9 +43,9 @@ const std::vector<ChainSlot> &leadSlots()
         {"Memory", afterAgent, when<&O::memory>, notBuilt},                          // what to remember of the person
 
         // 3. Tools
-        {"ViewImage", wrapModel, when<&O::vision>, notBuilt},                        // optional: images for models that see
-        {"McpRouting", beforeModel, when<&O::mcpRouting>, notBuilt},                 // promotes the tools that the text asks for
-        {"DeferredToolFilter", wrapModel | wrapTool, when<&O::deferredTools>, notBuilt}, // hides what is not promoted
+        {"ViewImage", wrapModel, when<&O::vision>, viewImage},                       // optional: images for models that see
+        {"McpRouting", beforeModel, when<&O::mcpRouting>, mcpRouting},               // promotes the tools that the text asks for
+        {"DeferredToolFilter", wrapModel | wrapTool, when<&O::deferredTools>, deferredToolFilter}, // hides what is not promoted
         {"SystemMessageCoalescing", wrapModel, always, systemMessageCoalescing},     // outside the guards: they add human messages only
 
         // 4. Guards

@@ -30,12 +30,12 @@ const std::vector<ChainSlot> &subagentSlots()
         {"ToolErrorHandling", wrapTool, always, toolErrorHandling},                  // failures become messages, results get meta
 
         // 2. Skills and tools
-        {"SkillActivation", beforeAgent | wrapModel, always, notBuilt},              // fresh slash-source owner token per build
-        {"DeferredToolPromotionAudit", wrapTool, when<&O::deferredTools>, notBuilt}, // who promoted which tool
-        {"SkillToolPolicy", wrapModel | wrapTool, always, notBuilt},                 // allowed-tools of the active skills
-        {"ViewImage", wrapModel, when<&O::vision>, notBuilt},                        // optional: images for models that see
-        {"McpRouting", beforeModel, when<&O::mcpRouting>, notBuilt},                 // promotes the tools that the text asks for
-        {"DeferredToolFilter", wrapModel | wrapTool, when<&O::deferredTools>, notBuilt}, // hides what is not promoted
+        {"SkillActivation", wrapModel, always, skillActivation},                     // fresh slash-source owner token per build
+        {"DeferredToolPromotionAudit", wrapTool, when<&O::deferredTools>, deferredToolPromotionAudit}, // who promoted which tool
+        {"SkillToolPolicy", wrapModel | wrapTool, always, skillToolPolicy},          // allowed-tools of the active skills
+        {"ViewImage", wrapModel, when<&O::vision>, viewImage},                       // optional: images for models that see
+        {"McpRouting", beforeModel, when<&O::mcpRouting>, mcpRouting},               // promotes the tools that the text asks for
+        {"DeferredToolFilter", wrapModel | wrapTool, when<&O::deferredTools>, deferredToolFilter}, // hides what is not promoted
 
         // 3. Guards
         {"LoopDetection", beforeAgent | wrapModel | afterModel | afterAgent, when<&O::loopDetection>, loopDetection}, // repetition

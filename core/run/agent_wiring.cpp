@@ -9,6 +9,7 @@
 #include "core/tool/lead_tools.h"
 #include "core/tool/sandbox_tools.h"
 #include "core/tool/task_tool.h"
+#include "core/tool/view_image.h"
 
 namespace paddock {
 
@@ -21,7 +22,8 @@ std::shared_ptr<AgentServices> makeServices(const std::shared_ptr<Environment> &
     Journal *journal = environment->journal.get(); // lives in the environment, which the run keeps alive
     services->blobs = [journal, environment](const MessagePtr &message) { return journal->keep(message); };
     const QString bound = run->paths.workspaceIsForeign ? run->paths.workspace : QString();
-    const ChainOptions options = chainOptions(environment->config, environment->dataDir, bound, services->blobs);
+    ChainOptions options = chainOptions(environment->config, environment->dataDir, bound, services->blobs);
+    options.skills.source = environment->skills;
     ChainOptions leadOptions = leadChainOptions(options, environment->config);
     leadOptions.planMode = run->request.planMode;
     services->delegation = leadOptions.delegation;
@@ -33,16 +35,19 @@ std::shared_ptr<AgentServices> makeServices(const std::shared_ptr<Environment> &
         return std::static_pointer_cast<ChatModel>(script);
     };
     leadOptions.titles.model = services->model;
-    services->leadChain = [leadOptions] { return buildLeadChain(leadOptions); };
-    services->subagentChain = [options](const SubagentChainRequest &request) {
-        return buildSubagentChain(subagentChainOptions(options, request));
+    services->leadChain = [leadOptions](const ChainRequest &request) { return buildLeadChain(chainOptionsFor(leadOptions, request)); };
+    services->subagentChain = [options](const ChainRequest &request) {
+        return buildSubagentChain(subagentChainOptions(chainOptionsFor(options, request), request.tokenBudget));
     };
     const bool local = run->request.sandbox == u"local";
     const bool hostBash = !local || run->hostBash;
-    const SandboxToolOptions toolOptions = sandboxToolOptions(environment->config, local, hostBash);
+    SandboxToolOptions toolOptions = sandboxToolOptions(environment->config, local, hostBash);
+    toolOptions.isSkillDisabled = [skills = environment->skills](const QString &name) { return skills->isSwitchedOff(name); };
     const bool plans = run->request.planMode;
     services->tools = [toolOptions, plans](const ToolsRequest &request) -> Result<std::vector<ToolPtr>> {
         std::vector<ToolPtr> tools = sandboxTools(toolOptions);
+        if (request.vision)
+            tools.push_back(makeViewImageTool());
         if (request.dispatcher)
             tools.push_back(makeTaskTool(request.dispatcher));
         if (!request.subagent)
@@ -59,6 +64,10 @@ std::shared_ptr<AgentServices> makeServices(const std::shared_ptr<Environment> &
     services->registry = environment->subagents;
     services->subagents = subagentOptionsFrom(memberOf(environment->config.raw, "subagents"));
     services->subagents.timeoutSeconds = environment->config.subagents.timeoutSeconds;
+    services->seesImages = [sighted = modelsThatSee(environment->config)](const QString &model) { return sighted.contains(model); };
+    services->skills = environment->skills;
+    services->deferSkills = environment->config.skills.deferredDiscovery;
+    services->toolSearch = environment->config.toolSearch.enabled;
     services->receipts = options.toolReceipts; // a prompt asks for citations only where there is a ledger
     services->models = QStringList{run->request.model};
     services->maxLeadTurns = environment->config.maxRecursionLimit;
@@ -96,9 +105,11 @@ Task<> AgentWiring::startWatching(EventSink events)
         wiring.cancel = m_run->scenario->cancel;
     wiring.cancelRun = [run = std::weak_ptr(m_run)] {
         if (const auto live = run.lock())
-            live->stop.request_stop();
+            live->requestStop(QStringLiteral("The scenario cancelled the run."));
     };
-    wiring.cancelAgent = [registry = m_environment->subagents](const AgentId &agent) { registry->requestCancel(agent.value()); };
+    wiring.cancelAgent = [registry = m_environment->subagents](const AgentId &agent) {
+        registry->requestCancel(agent.value(), StopCause::Scenario);
+    };
     wiring.alsoTell = [watch = std::weak_ptr(m_watch)](const Event &event) {
         if (const auto live = watch.lock())
             live->note(event);

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The Paddock authors
 #include "core/run/container_provider.h"
 
+#include "core/run/skill_wiring.h"
 #include "core/sandbox/aio/aio_provider.h"
 #include "core/sandbox/backend/container_backend.h"
 #include "core/sandbox/env_policy.h"
@@ -15,7 +16,8 @@ namespace paddock {
 
 namespace {
 
-Result<ContainerFolders> containerFolders(const ThreadPaths &paths, const SandboxId &id, const QString &dataDir, const QString &hostBase)
+Result<ContainerFolders> containerFolders(const ThreadPaths &paths, const SandboxId &id, const QString &dataDir, const QString &hostBase,
+                                          const std::vector<SandboxMount> &skills)
 {
     if (auto made = paths.create(); !made)
         return fail(made.error());
@@ -25,6 +27,8 @@ Result<ContainerFolders> containerFolders(const ThreadPaths &paths, const Sandbo
     ContainerFolders folders;
     folders.mounts = {mount(paths.workspace, virtualWorkspace, false), mount(paths.uploads, virtualUploads, false),
                       mount(paths.outputs, virtualOutputs, false), mount(paths.acp(), virtualAcp, true)};
+    for (const SandboxMount &skill : skills)
+        folders.mounts.push_back(mount(skill.hostPath, skill.containerPath, true));
     folders.lockFile = paths.thread + u'/' + id.value() + QStringLiteral(".lock");
     return folders;
 }
@@ -87,12 +91,15 @@ Result<std::shared_ptr<SandboxProvider>> makeContainerProvider(const Config &con
     options.environment = config.sandbox.environment;
     for (const SandboxConfig::Mount &mount : config.sandbox.mounts)
         options.mounts.push_back({mount.hostPath, mount.containerPath, mount.readOnly});
-    options.folders = [dataDir, workspaces, hostBase = options.hostEnvironment.value(QStringLiteral("DEER_FLOW_HOST_BASE_DIR"))](
+    options.folders = [dataDir, workspaces, config, hostBase = options.hostEnvironment.value(QStringLiteral("DEER_FLOW_HOST_BASE_DIR"))](
                           const ThreadKey &key, const SandboxId &id) -> Result<ContainerFolders> {
         auto paths = ThreadPaths::make(dataDir, key, workspaces(key));
         if (!paths)
             return fail(paths.error());
-        return containerFolders(*paths, id, dataDir, hostBase);
+        const auto skills = skillMounts(config, dataDir, key.user);
+        if (!skills)
+            return fail(skills.error());
+        return containerFolders(*paths, id, dataDir, hostBase, *skills);
     };
     aio::ShellOptions shells;
     shells.defaultTimeout = config.sandbox.bashCommandTimeout;

@@ -3,6 +3,7 @@
 #include "core/run/environment.h"
 
 #include "core/run/container_provider.h"
+#include "core/run/skill_wiring.h"
 #include "core/run/translate.h"
 
 #include <QDir>
@@ -113,6 +114,10 @@ Result<std::shared_ptr<Environment>> openEnvironment(const RunService::Options &
         environment->config.subagentRuntime.maxRunning = *options.maxRunning;
     if (auto sessions = shellSessionLimit(environment->config); !sessions)
         return fail(sessions.error());
+    auto skills = makeSkillStore(environment->config, variables, defaultConfigDir());
+    if (!skills)
+        return fail(skills.error());
+    environment->skills = std::move(*skills);
     environment->dataDir = QDir(options.dataDir.isEmpty() ? defaultDataDir() : options.dataDir).absolutePath();
     if (!QDir().mkpath(environment->dataDir))
         return fail(ErrorCode::PermissionDenied,

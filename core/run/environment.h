@@ -11,6 +11,7 @@
 #include "core/run/run_service.h"
 #include "core/sandbox/sandbox_access.h"
 #include "core/sandbox/thread_paths.h"
+#include "core/skill/skill_store.h"
 
 #include <map>
 #include <memory>
@@ -29,6 +30,7 @@ struct Environment {
     std::shared_ptr<EventBus> bus;
     std::shared_ptr<AdmissionQueue> admission;
     std::shared_ptr<SubagentRegistry> subagents;
+    std::shared_ptr<const SkillStore> skills;
     std::unique_ptr<EventLoop> gateway;
 
     /// The leases over the provider of a kind ("embedded", "local"), made at first use. Gateway loop or owner's thread.

@@ -6,6 +6,7 @@
 #include "core/llm/scripted_model.h"
 #include "core/run/agent_wiring.h"
 #include "core/run/scenarios.h"
+#include "core/run/skill_wiring.h"
 #include "core/run/translate.h"
 #include "core/run/workspace_copy.h"
 #include "core/sandbox/host_bash.h"
@@ -139,6 +140,11 @@ Task<RunFinished> perform(std::shared_ptr<Environment> environment, std::shared_
         finished.error = ready.error().fullMessage();
         co_return finished;
     }
+    const QStringList problems = co_await runOnPool([environment, user = run->key.user] {
+        return projectUserSkills(*environment->skills, environment->dataDir, user);
+    });
+    for (const QString &problem : problems)
+        events.emitEvent(LogRecorded{QStringLiteral("warning"), problem, false});
     std::shared_ptr<ScriptedModel> script;
     if (run->scenario) {
         script = std::make_shared<ScriptedModel>(run->scenario, ScriptNames{.task = run->request.task});
@@ -156,6 +162,10 @@ Task<RunFinished> perform(std::shared_ptr<Environment> environment, std::shared_
         request.values["channel_user_id"] = toUtf8(*run->request.channelUserId);
     request.events = events;
     request.stop = run->stop.get_token();
+    request.whyStopped = [weak = std::weak_ptr(run)] {
+        const auto live = weak.lock();
+        return live ? live->stopReason() : QString();
+    };
     const LeadReport report = co_await runLead(wiring.services(), request);
     co_await wiring.stopWatching();
     finished = finishedFrom(report, script ? script->divergence(run->id.value()) : QString(), wiring.sandboxProblem());
@@ -165,6 +175,22 @@ Task<RunFinished> perform(std::shared_ptr<Environment> environment, std::shared_
 }
 
 } // namespace
+
+void LiveRun::requestStop(const QString &why)
+{
+    {
+        const std::lock_guard lock(mutex);
+        if (whyStopped.isEmpty())
+            whyStopped = why;
+    }
+    stop.request_stop();
+}
+
+QString LiveRun::stopReason()
+{
+    const std::lock_guard lock(mutex);
+    return whyStopped;
+}
 
 QString shellLogFolder(const QString &dataDir, const QString &thread)
 {

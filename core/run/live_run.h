@@ -24,7 +24,12 @@ struct LiveRun {
     std::mutex mutex; // guards all below
     std::shared_ptr<RunWatcher> watcher; ///< deleted on the gateway loop
     std::vector<std::function<void()>> whenOver;
+    QString whyStopped; ///< as a sentence; empty while nobody asked
     bool over = false;
+
+    /// Asks the run to stop; the first reason stays. Stop callbacks run on the calling thread: let it be the gateway's.
+    void requestStop(const QString &why);
+    QString stopReason();
 };
 
 /// Checks a request and prepares its run; nothing is started yet. Quick: no I/O beyond looking at the folder.

@@ -99,7 +99,7 @@ void RunEngine::cancel(const RunId &id, std::function<void()> done)
             run->whenOver.push_back([owner = m_owner, done = std::move(done)] { owner.post(done); });
     }
     // Stop callbacks run on the thread that requests: let it be the gateway's.
-    m_environment->gateway->ref().post([run] { run->stop.request_stop(); });
+    m_environment->gateway->ref().post([run] { run->requestStop(QStringLiteral("A person cancelled the run.")); });
 }
 
 void RunEngine::cancelAgent(const RunId &id, const AgentId &agent)
@@ -293,7 +293,7 @@ void RunEngine::shutdown(std::function<void()> done)
     const auto runs = m_runs;
     m_environment->gateway->ref().post([runs, scope = m_scope, environment = m_environment, owner = m_owner, done = std::move(done)] {
         for (const auto &run : runs)
-            run->stop.request_stop();
+            run->requestStop(QStringLiteral("Paddock was quit."));
         closeDown(environment, scope, done, owner); // detached: it ends by posting `done`
     });
 }

@@ -3,6 +3,7 @@
 #include "core/run/translate.h"
 
 #include "core/run/server_binary.h"
+#include "core/run/skill_wiring.h"
 #include "core/sandbox/aio/aio_provider.h"
 #include "core/sandbox/backend/embedded_backend.h"
 #include "core/sandbox/backend/session_capacity.h"
@@ -98,6 +99,8 @@ ChainOptions chainOptions(const Config &config, const QString &dataDir, const QS
                                  config.authorization.providerUse, config.authorization.providerConfig, nullptr};
     options.safetyFinishReason = config.safety.enabled;
     options.safetyDetectorList = config.safety.detectors;
+    options.skills.containerRoot = config.skills.containerPath;
+    options.deferred.autoPromoteTopK = config.toolSearch.autoPromoteTopK;
     options.dateTimezone = qEnvironmentVariable("DEER_FLOW_DATE_TIMEZONE");
     options.trace.blobSink = std::move(blobs);
     return options;
@@ -121,13 +124,32 @@ ChainOptions leadChainOptions(ChainOptions options, const Config &config)
     return options;
 }
 
-ChainOptions subagentChainOptions(ChainOptions options, const SubagentChainRequest &request)
+ChainOptions subagentChainOptions(ChainOptions options, const std::optional<SubagentTokenBudget> &budget)
 {
-    options.tokenBudget = request.tokenBudget.has_value();
-    if (request.tokenBudget)
-        options.budget = {request.tokenBudget->maxTokens, request.tokenBudget->maxInputTokens, request.tokenBudget->maxOutputTokens,
-                          request.tokenBudget->warn, request.tokenBudget->hard};
+    options.tokenBudget = budget.has_value();
+    if (budget)
+        options.budget = {budget->maxTokens, budget->maxInputTokens, budget->maxOutputTokens, budget->warn, budget->hard};
     return options;
+}
+
+ChainOptions chainOptionsFor(ChainOptions options, const ChainRequest &request)
+{
+    options.skills.available = request.skills;
+    options.deferred.tools = request.deferred;
+    options.deferredTools = !request.deferred.names.isEmpty();
+    options.mcpRouting = !request.deferred.routing.isEmpty();
+    options.vision = request.vision;
+    return options;
+}
+
+QStringList modelsThatSee(const Config &config)
+{
+    QStringList names;
+    for (const ModelConfig &model : config.models) {
+        if (boolOf(model.settings, "supports_vision"))
+            names.append(model.name);
+    }
+    return names;
 }
 
 std::shared_ptr<FaultPlan> faultPlan(const Scenario &scenario)
@@ -174,6 +196,7 @@ SandboxToolOptions sandboxToolOptions(const Config &config, bool local, bool hos
     options.bashOutputChars = config.sandbox.bashOutputMaxChars;
     options.lsOutputChars = config.sandbox.lsOutputMaxChars;
     options.readFileChars = config.sandbox.readFileOutputMaxChars;
+    options.skillsRoot = config.skills.containerPath;
     options.truncation = config.sandbox.lineTruncation ? Truncation::ByLine : Truncation::Classic;
     return options;
 }
@@ -193,13 +216,18 @@ Result<std::shared_ptr<SandboxProvider>> makeEmbeddedProvider(const Config &conf
     options.sessionLimit = *limit;
     options.hostNetwork = config.sandbox.network == u"host";
     options.environment = config.sandbox.environment;
-    options.folders = [dataDir, workspaces](const ThreadKey &key) -> Result<SandboxFolders> {
+    options.folders = [dataDir, workspaces, config](const ThreadKey &key) -> Result<SandboxFolders> {
         auto paths = ThreadPaths::make(dataDir, key, workspaces(key));
         if (!paths)
             return fail(paths.error());
         if (auto made = paths->create(); !made)
             return fail(made.error());
-        return SandboxFolders::of(*paths);
+        auto skills = skillMounts(config, dataDir, key.user);
+        if (!skills)
+            return fail(skills.error());
+        SandboxFolders folders = SandboxFolders::of(*paths);
+        folders.extra = std::move(*skills);
+        return folders;
     };
     aio::ShellOptions shells;
     shells.defaultTimeout = config.sandbox.bashCommandTimeout;
@@ -211,6 +239,7 @@ Result<std::shared_ptr<SandboxProvider>> makeLocalProvider(const Config &config,
     LocalSandboxProvider::Options options;
     options.dataDir = dataDir;
     options.workspaceOf = std::move(workspaces);
+    options.skillsRoot = config.skills.containerPath;
     options.sandbox.hostBashAllowed = [allowed = config.sandbox.allowHostBash] { return allowed; };
     options.sandbox.commandTimeout = std::chrono::seconds(config.sandbox.bashCommandTimeout);
     return std::make_shared<LocalSandboxProvider>(std::move(options));

@@ -21,7 +21,11 @@ AdmissionOptions admissionOptions(const SubagentRuntimeConfig &config);
 /// The options that both kinds of chain share; below, what the lead's and one subagent's add.
 ChainOptions chainOptions(const Config &config, const QString &dataDir, const QString &workspace, BlobSink blobs);
 ChainOptions leadChainOptions(ChainOptions options, const Config &config);
-ChainOptions subagentChainOptions(ChainOptions options, const SubagentChainRequest &request);
+ChainOptions subagentChainOptions(ChainOptions options, const std::optional<SubagentTokenBudget> &budget);
+/// The same for one execution.
+ChainOptions chainOptionsFor(ChainOptions options, const ChainRequest &request);
+/// Names of models with supports_vision.
+QStringList modelsThatSee(const Config &config);
 SandboxToolOptions sandboxToolOptions(const Config &config, bool local, bool hostBash);
 std::shared_ptr<FaultPlan> faultPlan(const Scenario &scenario);
 /// MAX_SHELL_SESSIONS in force, or the start-up error of sandbox.md §6.

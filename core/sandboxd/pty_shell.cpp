@@ -270,6 +270,16 @@ void PtyShell::killForeground()
         ::kill(-group, SIGKILL);
 }
 
+void PtyShell::killLeftovers()
+{
+    if (!alive())
+        return;
+    killForeground();
+    // Bash may have forked the process of a substitution just before the interrupt, and forgotten it.
+    for (const pid_t pid : startedByCommand(Reach::Substitutions))
+        ::kill(pid, SIGKILL);
+}
+
 // ---- channel -------------------------------------------------------------------------------------------------------
 
 void PtyShell::onChannel()

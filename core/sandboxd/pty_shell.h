@@ -59,6 +59,8 @@ public:
     void signalForeground(int signal, Reach reach);
     /// Ends whatever is in front besides the shell, which is at its prompt.
     void killForeground();
+    /// The same, and what an interrupted command left in the shell's own group. Background jobs go on.
+    void killLeftovers();
 
 private:
     std::vector<pid_t> startedByCommand(Reach reach) const;

@@ -269,6 +269,18 @@ void ShellSession::stripPrompt()
         m_command->output.chopTail(m_command->ps1);
 }
 
+void ShellSession::tidyAfterInterrupt()
+{
+    // An interrupt in the middle of starting a job makes bash forget the job, and wait for it, in front, in the next
+    // simple command of all: in the function of this record or behind it.
+    m_interrupted = true;
+    if (m_command->started)
+        m_shell->killLeftovers();
+    else
+        m_shell->killForeground();
+    appendToRing("\r\x1b[K"); // the prompt that the interrupt has brought is followed by another
+}
+
 void ShellSession::onFinished(const ShellRecord &record)
 {
     if (record.sequence == m_probe)
@@ -292,13 +304,8 @@ void ShellSession::onFinished(const ShellRecord &record)
     m_editorTimer.stop();
     if (editorLeft || m_command->typed)
         m_shell->setEcho(false);
-    if (mine && (record.sequence > m_command->sequence || m_command->killed || m_command->hardLimitHit)) {
-        // An interrupt in the middle of starting a job makes bash forget the job, and wait for it, in front, in the next
-        // simple command of all: in this record's function or behind it.
-        m_interrupted = true;
-        m_shell->killForeground();
-        appendToRing("\r\x1b[K"); // the prompt that the interrupt has brought is followed by another
-    }
+    if (mine && (record.sequence > m_command->sequence || m_command->killed || m_command->hardLimitHit))
+        tidyAfterInterrupt();
     if (mine && (m_command->killed || m_command->hardLimitHit))
         m_shell->discardInput(); // as the terminal does for an interrupt
     else if (mine && m_command->fed)
@@ -368,6 +375,8 @@ wire::ShellExecResult ShellSession::resultOf(const QString &status, std::optiona
     result.command = m_command->request.command;
     result.status = status;
     result.exitCode = exitCode;
+    if (m_command->ended && !over())
+        result.workingDir = m_directory;
     if (m_command->started)
         result.output = m_command->output.text(m_command->request.truncate ? shownChars : 0, m_command->ended);
     if (m_command->ended && result.output.size() <= shownChars) {

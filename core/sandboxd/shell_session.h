@@ -115,6 +115,7 @@ private:
     void hardStep(int step);
     void killsDone(const QString &status);
     void stripPrompt();
+    void tidyAfterInterrupt();
     void sendProbe();
     void watchForAbort(Reactor::Clock::duration first);
     void appendToRing(QByteArrayView bytes);

@@ -8,6 +8,7 @@
 #include "core/sandbox/sandbox_access.h"
 
 #include <memory>
+#include <optional>
 #include <variant>
 
 namespace paddock {
@@ -40,6 +41,12 @@ struct ToolCallContext {
     std::stop_token stop;
 };
 
+/// That a tool comes from an MCP server; only such a tool can be deferred (runtime §4.6).
+struct McpOrigin {
+    QString server;
+    Json routing = Json::object(); ///< {mode: off | prefer, priority, keywords}
+};
+
 /// One tool. Shared by all executions of a process; must be stateless or guard its state. A failure that the model may
 /// act on is a normal outcome with status Error and a text that starts "Error: "; an Error result is for what ends
 /// the call otherwise (cancellation, internal faults).
@@ -49,6 +56,7 @@ public:
     virtual ~Tool() = default;
     virtual ToolSpec spec() const = 0;
     virtual bool returnsDirectly() const { return false; }
+    virtual std::optional<McpOrigin> mcp() const { return std::nullopt; }
     virtual Task<Result<ToolOutcome>> call(ToolCallContext context) = 0;
 };
 

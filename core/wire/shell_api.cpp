@@ -95,17 +95,21 @@ ShellExecResult ShellExecResult::read(FieldReader &in)
     r.hasConsole = in.value("console").is_array();
     r.console = in.list<ConsoleRecord>("console");
     r.exitCode = in.optionalInteger("exit_code");
+    if (in.value("working_dir").is_string()) // nobody else's field: what it holds elsewhere is no fault
+        r.workingDir = in.string("working_dir");
     return r;
 }
 
 Json ShellExecResult::write() const
 {
-    return {{"session_id", paddock::toJson(sessionId)},
-            {"command", paddock::toJson(command)},
-            {"status", paddock::toJson(status)},
-            {"output", paddock::toJson(output)},
-            {"console", hasConsole ? writeConsole(console) : Json(nullptr)},
-            {"exit_code", orNull(exitCode)}};
+    Json out{{"session_id", paddock::toJson(sessionId)},
+             {"command", paddock::toJson(command)},
+             {"status", paddock::toJson(status)},
+             {"output", paddock::toJson(output)},
+             {"console", hasConsole ? writeConsole(console) : Json(nullptr)},
+             {"exit_code", orNull(exitCode)}};
+    putIf(out, "working_dir", workingDir);
+    return out;
 }
 
 ShellIdRequest ShellIdRequest::read(FieldReader &in) { return {in.string("id")}; }

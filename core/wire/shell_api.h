@@ -52,6 +52,7 @@ struct ShellExecResult {
     QList<ConsoleRecord> console;
     bool hasConsole = false; ///< false: null on the wire
     std::optional<qint64> exitCode;
+    std::optional<QString> workingDir; ///< where the shell is after the command; ours alone: not written when it is not known
 
     static ShellExecResult read(FieldReader &in);
     Json write() const;

@@ -65,8 +65,10 @@ start_display()
     setpriv --pdeathsig TERM true 2>/dev/null && leash=(setpriv --pdeathsig TERM)
     export XAUTHORITY=$folder/authority
     xauth -q -f "$XAUTHORITY" add :0 . "$(mcookie)" 2>/dev/null
-    # The cookie must hold for whatever number the server picks.
-    xauth -f "$XAUTHORITY" nlist :0 | sed -e 's/^..../ffff/' | xauth -f "$XAUTHORITY" nmerge - 2>/dev/null
+    # The cookie must hold for whatever number the server picks. One xauth after the other: each locks the file.
+    local cookie
+    cookie=$(xauth -f "$XAUTHORITY" nlist :0)
+    xauth -f "$XAUTHORITY" nmerge - <<<"ffff${cookie:4}" 2>/dev/null
     [[ -d /tmp/.X11-unix ]] || mkdir -m 1777 /tmp/.X11-unix 2>/dev/null || true
     : >"$folder/number"
     "${leash[@]}" Xvfb -displayfd 3 -screen 0 "${size}x24" -nolisten tcp -noreset -auth "$XAUTHORITY" \

@@ -143,6 +143,12 @@ private Q_SLOTS:
             reasons.insert(stringOf(e, "reason"));
         QVERIFY(reasons.contains(QStringLiteral("not_found")));
         QVERIFY(reasons.contains(QStringLiteral("error_observation")));
+        QStringList whyCancelled;
+        for (const Json &e : o.ofType("tool.finished")) {
+            if (stringOf(e, "status") == u"cancelled")
+                whyCancelled << stringOf(e, "preview");
+        }
+        QCOMPARE(whyCancelled, QStringList(QStringLiteral("The scenario cancelled this agent.")));
         bool cancelledAgent = false;
         for (const Json &e : o.ofType("agent.finished"))
             cancelledAgent = cancelledAgent || stringOf(e, "status") == u"cancelled";

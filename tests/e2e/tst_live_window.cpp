@@ -469,7 +469,7 @@ void TestLiveWindow::cancelTheRun()
     QCOMPARE(row.data(RunTreeModel::RemarkRole).toString().section(u' ', 0, 0), utf8("cancelled"));
     QCOMPARE(desk.run()->leases().sandboxes().front().state, LeaseState::Released);
     QCOMPARE(desk.run()->trace().openSpans(), 0);
-    QVERIFY(!desk.window->registry()->find(utf8("run.cancel"))->isEnabled());
+    QVERIFY(desk.wait([&] { return !desk.window->registry()->find(utf8("run.cancel"))->isEnabled(); }));
     for (ShellPane *pane : desk.panels().shells->panes())
         QVERIFY(!pane->view()->isTyping());
     // And at once another one in the same window.

@@ -35,6 +35,7 @@ void inPieces(const QByteArray &input, Take take)
 void eventJsonl(const QByteArray &input);   ///< one line of an events file
 void scenario(const QByteArray &input);     ///< a scenario's YAML
 void config(const QByteArray &input);       ///< config.yaml
+void skill(const QByteArray &input);        ///< a SKILL.md, and a slash command
 void wireJson(const QByteArray &input);     ///< bodies of the AIO API, both ways
 void httpReply(const QByteArray &input);    ///< what a server answers
 void multipart(const QByteArray &input);    ///< an upload's body

@@ -5,6 +5,8 @@
 #include "core/config/config.h"
 #include "core/event/event_codec.h"
 #include "core/llm/scenario.h"
+#include "core/skill/skill.h"
+#include "core/skill/slash_command.h"
 #include "tests/fuzz/fuzz_targets.h"
 
 namespace paddock::fuzz {
@@ -41,6 +43,21 @@ void config(const QByteArray &input)
     promise(parsed->subagentRuntime.maxRunning > 0 && parsed->subagentRuntime.maxQueued >= 0, "limits that make sense");
     promise(parsed->sandbox.bashCommandTimeout > 0, "a time limit above zero");
     promise(parsed->loopDetection.windowSize > 0, "a window above zero");
+}
+
+void skill(const QByteArray &input)
+{
+    const auto command = parseSlashCommand(QString::fromUtf8(input));
+    promise(!command || (!command->name.isEmpty() && input.startsWith('/')), "a command has a slash and a name");
+    const auto parsed = parseSkill(input);
+    const auto installable = checkInstallable(input);
+    if (!parsed) {
+        promise(!parsed.error().message.isEmpty(), "an error without words");
+        return promise(!installable, "what does not load is not installed");
+    }
+    promise(!parsed->name.trimmed().isEmpty() && !parsed->description.trimmed().isEmpty(), "a skill has a name and a description");
+    for (const SkillSecret &secret : parsed->secrets)
+        promise(!secret.name.isEmpty(), "a secret has a name");
 }
 
 } // namespace paddock::fuzz

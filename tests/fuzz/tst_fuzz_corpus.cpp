@@ -25,6 +25,7 @@ constexpr Target targets[] = {
     {"event_jsonl", fuzz::eventJsonl}, {"scenario", fuzz::scenario},   {"config", fuzz::config},
     {"wire_json", fuzz::wireJson},     {"http_reply", fuzz::httpReply}, {"multipart", fuzz::multipart},
     {"websocket", fuzz::websocket},    {"shell_records", fuzz::shellRecords}, {"terminal", fuzz::terminal},
+    {"skill", fuzz::skill},
 };
 
 constexpr int usualMutations = 400;

@@ -152,7 +152,10 @@ void ShellPane::showTitle()
     QFont bold = m_title->font();
     bold.setBold(true);
     const int room = m_title->width() - QFontMetrics(bold).horizontalAdvance(owner + QLatin1Char(' ')) - 2;
-    const QString what = m_title->fontMetrics().elidedText(running ? headOfCommand(running->command) : m_entry.cwd, Qt::ElideRight, std::max(0, room));
+    // Of a long path the end says more. Servers of others do not tell where their shells are.
+    const QString idle = m_entry.cwd.isEmpty() && !m_entry.session.isEmpty() ? tr("idle") : m_entry.cwd;
+    const QString what = m_title->fontMetrics().elidedText(running ? headOfCommand(running->command) : idle, running ? Qt::ElideRight : Qt::ElideLeft,
+                                                           std::max(0, room));
     m_title->setText(QStringLiteral("<b>%1</b> <span style='color:%2'>%3</span>")
                          .arg(owner.toHtmlEscaped(), palette().color(QPalette::PlaceholderText).name(), what.toHtmlEscaped()));
     m_title->setToolTip(running ? running->command : m_scope);

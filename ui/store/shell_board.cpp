@@ -45,6 +45,7 @@ bool ShellBoard::apply(const Event &event)
         if constexpr (std::is_same_v<T, ShellSessionCreated>) {
             ShellEntry &shell = entry(body.scope);
             shell.session = shell.lastSession = body.session;
+            shell.cwd.clear(); // a new shell stands where it begins, not where the old one was
             if (body.reason != u"first_use")
                 ++shell.recoveries;
             shell.marks.push_back({ShellMark::Kind::Created, body.session, body.reason, now});

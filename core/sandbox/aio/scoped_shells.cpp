@@ -220,9 +220,9 @@ public:
         m_timer.start();
         m_sink.emitEvent(ShellCommandStarted{m_scope, m_session, m_id, m_command});
     }
-    void finished(const QString &status, std::optional<int> exitCode, const QString &text, bool retried) const
+    void finished(const QString &status, std::optional<int> exitCode, const QString &text, bool retried, const QString &directory = {}) const
     {
-        m_sink.emitEvent(ShellCommandFinished{m_scope, m_session, m_id, exitCode, status, m_timer.elapsed(), text.toUtf8().size(), {}, retried});
+        m_sink.emitEvent(ShellCommandFinished{m_scope, m_session, m_id, exitCode, status, m_timer.elapsed(), text.toUtf8().size(), directory, retried});
     }
 
 private:
@@ -252,7 +252,7 @@ CommandResult resultOf(const CommandRun &run, const Entry &entry, RenderedComman
     result.text = rendered.text;
     if (recreated && options.recreationNotice)
         result.text = recreatedNotice() + QLatin1Char('\n') + result.text;
-    run.teller.finished(rendered.status, rendered.exitCode, rendered.text, run.retried);
+    run.teller.finished(rendered.status, rendered.exitCode, rendered.text, run.retried, rendered.directory);
     return result;
 }
 
@@ -319,6 +319,7 @@ Task<Judged> judgeReply(std::shared_ptr<S> state, std::shared_ptr<Entry> entry, 
         co_return Judged{Verdict::Retry, {}};
     }
     RenderedCommand rendered = renderShell(reply, run->times);
+    rendered.directory = reply.workingDir.value_or(QString());
     const bool usable = rendered.sessionUsable;
     const QString reason = rendered.status == QLatin1String("failed") ? QStringLiteral("transport") : rendered.status;
     const CommandResult result = resultOf(*run, *entry, std::move(rendered), recreated, state->options);

@@ -36,6 +36,7 @@ struct RenderedCommand {
     QString status; ///< as CommandResult::status
     std::optional<int> exitCode;
     bool sessionUsable = true;
+    QString directory{}; ///< where the shell is now, when the server says it
 };
 RenderedCommand renderShell(const wire::ShellExecResult &result, const CommandTimes &times);
 RenderedCommand renderBash(const wire::BashExecResult &result, const CommandTimes &times);

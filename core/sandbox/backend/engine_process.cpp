@@ -33,6 +33,8 @@ public:
         m_process->setArguments(call.command.sliced(1));
         m_process->setStandardInputFile(QProcess::nullDevice());
         // A group of its own: a Ctrl-C in our terminal is ours to handle, and a kill reaches the program's helpers.
+        // vfork: a forked child waits for a word of its parent first, for ever when the parent is killed before it.
+        m_process->setUnixProcessParameters(QProcess::UnixProcessFlag::UseVFork);
         m_process->setChildProcessModifier([] { ::setsid(); });
     }
     EngineProcess(const EngineProcess &) = delete;

@@ -64,7 +64,7 @@ UniqueFd memoryOf(const QStringList &arguments)
     return fd;
 }
 
-/// Between fork and exec: async-signal-safe calls only.
+/// Between vfork and exec: only calls that are async-signal-safe and leave the parent's memory alone.
 void setLimit(int resource, qint64 value)
 {
     if (value <= 0)
@@ -120,6 +120,8 @@ void SupervisedProcess::launch(Launch launch)
     // The writing ends stay here: none of them may be inherited, or its closing would go unnoticed.
     const std::array<int, 6> inherited{options.get(),     launch.listenFd.get(), m_readyWrite.get(),
                                        m_infoWrite.get(), m_parentRead.get(),    m_guardRead.get()};
+    // vfork: a forked child waits for a word of its parent first, for ever when the parent is killed before it.
+    m_process.setUnixProcessParameters(QProcess::UnixProcessFlag::UseVFork);
     m_process.setChildProcessModifier([inherited, files = launch.openFiles, bytes = launch.fileBytes] {
         for (const int fd : inherited)
             ::fcntl(fd, F_SETFD, 0);

@@ -7,6 +7,7 @@
 #include "core/sandbox/env_policy.h"
 #include "core/sandbox/host_bash.h"
 #include "core/sandbox/secrets.h"
+#include "core/sandbox/virtual_paths.h"
 
 #include <QElapsedTimer>
 
@@ -36,6 +37,7 @@ public:
         end.status = status;
         end.durationMs = m_clock.elapsed();
         end.bytes = bytes;
+        end.cwd = virtualWorkspace.toString(); // each command is a shell of its own, and the next one begins there
         m_events.emitEvent(end);
     }
 

@@ -128,8 +128,8 @@ struct World {
         options.dataDir = QStringLiteral("/nonexistent");
         options.loopDetection = false; // two hundred equal calls are the point of one test
         options.subagents = false;     // and so are many subagents at once
-        services->leadChain = [options] { return Chain::compile(buildLeadMiddlewares(options)); };
-        services->subagentChain = [options](const SubagentChainRequest &) { return Chain::compile(buildSubagentMiddlewares(options)); };
+        services->leadChain = [options](const ChainRequest &) { return Chain::compile(buildLeadMiddlewares(options)); };
+        services->subagentChain = [options](const ChainRequest &) { return Chain::compile(buildSubagentMiddlewares(options)); };
         services->model = [model = model](const QString &) -> Result<std::shared_ptr<ChatModel>> { return model; };
         services->sandbox = [leases = leases](LeaseOwner owner, ThreadKey key, EventSink sink, SandboxId inherited) {
             return std::make_shared<SandboxAccess>(leases, owner, key, sink, inherited);

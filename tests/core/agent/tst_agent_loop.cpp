@@ -100,6 +100,8 @@ private Q_SLOTS:
     void endlessJumpIsAnError();
     void cancelledEverywhere_data();
     void cancelledEverywhere();
+    void cancelledCallsSayWhy_data();
+    void cancelledCallsSayWhy();
     void modelErrorsEndTheRun();
     void tellsWhatHappens();
 };
@@ -281,6 +283,38 @@ void TestAgentLoop::cancelledEverywhere()
     Bench early("      - say: x\n");
     early.stop.request_stop();
     QVERIFY(early.run().error().isCancelled());
+}
+
+void TestAgentLoop::cancelledCallsSayWhy_data()
+{
+    QTest::addColumn<QString>("why");
+    QTest::addColumn<bool>("fromOutside");
+    QTest::addColumn<QString>("says");
+    QTest::newRow("known") << QStringLiteral("The scenario cancelled this agent.") << true << QStringLiteral("The scenario cancelled this agent.");
+    QTest::newRow("not known") << QString() << true << QStringLiteral("The agent was cancelled.");
+    QTest::newRow("a sibling failed") << QStringLiteral("Nobody asked.") << false << QStringLiteral("Another call of the same turn failed.");
+}
+
+void TestAgentLoop::cancelledCallsSayWhy()
+{
+    QFETCH(QString, why);
+    QFETCH(bool, fromOutside);
+    QFETCH(QString, says);
+    Bench b(fromOutside ? "      - calls: [{tool: wait}]\n" : "      - calls: [{tool: wait}, {tool: broken}]\n");
+    b.spec.tools.push_back(std::make_shared<BodyTool>(QStringLiteral("broken"), [](ToolCallContext) -> Task<Result<ToolOutcome>> {
+        co_return fail(ErrorCode::Io, QStringLiteral("disk gone"));
+    }));
+    b.spec.whyStopped = [why] { return why; };
+    if (fromOutside)
+        QTimer::singleShot(10, [&] { b.stop.request_stop(); });
+    QVERIFY(!b.run());
+    QStringList told;
+    for (const auto &event : b.events) {
+        const auto *finished = std::get_if<ToolFinished>(&event->body);
+        if (finished && finished->status == u"cancelled")
+            told << finished->preview;
+    }
+    QCOMPARE(told, QStringList(says));
 }
 
 void TestAgentLoop::modelErrorsEndTheRun()

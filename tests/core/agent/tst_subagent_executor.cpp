@@ -377,7 +377,7 @@ void TestSubagentExecutor::twoHundred()
 void TestSubagentExecutor::brokenFactories()
 {
     World noChain(leadDispatching(oneTask) + "  - turns: []\n");
-    noChain.services->subagentChain = [](const SubagentChainRequest &) -> Result<std::shared_ptr<Chain>> { return fail(ErrorCode::InvalidArgument, QStringLiteral("no chain")); };
+    noChain.services->subagentChain = [](const ChainRequest &) -> Result<std::shared_ptr<Chain>> { return fail(ErrorCode::InvalidArgument, QStringLiteral("no chain")); };
     QCOMPARE(noChain.run().answer, QStringLiteral("Task failed. Error: no chain"));
     QCOMPARE(noChain.held(), QString());
     World thrower(leadDispatching(oneTask) + "  - turns: []\n");

@@ -29,6 +29,9 @@ private Q_SLOTS:
         QTest::newRow("judge") << QByteArray("verification:\n  judge_enabled: true\n") << QStringLiteral("verification.judge_enabled: must be false");
         QTest::newRow("render mode") << QByteArray("verification:\n  receipts_render_mode: never\n") << QStringLiteral("is not one of delegation_only, always");
         QTest::newRow("provider") << QByteArray("guardrails:\n  provider: {config: {}}\n") << QStringLiteral("guardrails.provider.use: must name a provider");
+        QTest::newRow("skills folder inside") << QByteArray("skills:\n  container_path: /mnt/user-data/x\n") << QStringLiteral("config.yaml:2:19: skills.container_path: must be an absolute folder");
+        QTest::newRow("skills folder climbs") << QByteArray("skills:\n  container_path: /mnt/../etc\n") << QStringLiteral("skills.container_path: must be");
+        QTest::newRow("tool search") << QByteArray("tool_search:\n  enabled: 1\n") << QStringLiteral("tool_search.enabled: must be true or false");
         QTest::newRow("network") << QByteArray("sandbox:\n  network: lan\n") << QStringLiteral("is not one of none, host");
     }
     void refuses()

@@ -322,10 +322,29 @@ private Q_SLOTS:
             s.append(QStringLiteral("cut"), started(QStringLiteral("x")));
             last = s.append(QStringLiteral("cut"), someEvent(1));
         }
-        {
-            auto reader = JournalReader::open(dir.path()); // a reader says so without writing
-            QCOMPARE(reader->run(RunId(QStringLiteral("cut")))->status, QStringLiteral("interrupted"));
-            QCOMPARE(reader->run(RunId(QStringLiteral("cut")))->events, 2);
+        const auto lines = [](JournalReader &reader) {
+            QByteArray text;
+            auto exported = exportJsonl(reader, RunId(QStringLiteral("cut")), [&](const QByteArray &piece) -> Result<void> {
+                text += piece;
+                return {};
+            });
+            return exported ? text : QByteArray("error");
+        };
+        QByteArray before; // a reader says what recovery will write, without writing
+        for (int again = 0; again < 2; ++again) {
+            auto reader = JournalReader::open(dir.path());
+            const auto run = reader->run(RunId(QStringLiteral("cut")));
+            QCOMPARE(run->status, QStringLiteral("interrupted"));
+            QCOMPARE(run->events, 3);
+            QCOMPARE(run->lastSeq, last + 1);
+            QVERIFY(run->finished && run->error);
+            QCOMPARE(reader->runs()->size(), std::size_t(2));
+            QCOMPARE(allEvents(*reader, QStringLiteral("cut"), 1).size(), std::size_t(3)); // also across pages
+            QCOMPARE(allEvents(*reader, QStringLiteral("cut"), 2).size(), std::size_t(3));
+            QCOMPARE(allEvents(*reader, QStringLiteral("done")).size(), std::size_t(2));
+            QCOMPARE(reader->lastSeq().value(), last);
+            before = lines(*reader);
+            QCOMPARE(before.count('\n'), 3);
         }
         for (int again = 0; again < 3; ++again) {
             Setup s(dir.path());
@@ -339,6 +358,7 @@ private Q_SLOTS:
             const auto events = allEvents(*reader, QStringLiteral("cut"));
             QCOMPARE(events.back().event->seq, last + 1);
             QCOMPARE(std::get<RunFinished>(events.back().event->body).status, QStringLiteral("interrupted"));
+            QCOMPARE(lines(*reader), before);
             QCOMPARE(reader->run(RunId(QStringLiteral("done")))->events, 2);
         }
         QCOMPARE(QDir(ownersFolder(dir.path())).entryList(QDir::Files).size(), 0); // no lock file stays behind

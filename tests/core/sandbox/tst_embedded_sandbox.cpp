@@ -203,6 +203,7 @@ class TestEmbeddedSandbox : public QObject
 
 private Q_SLOTS:
     void scopesDoNotLeak();
+    void commandsTellWhereTheShellIs();
     void lostSessionIsRecovered();
     void environmentIsOneOff();
     void stopLeavesNothing();
@@ -234,6 +235,22 @@ void TestEmbeddedSandbox::scopesDoNotLeak()
     QVERIFY(bench.sandbox->sessionOf(ScopeId(QStringLiteral("subagent:a"))) != bench.sandbox->sessionOf(ScopeId(QStringLiteral("subagent:b"))));
     QCOMPARE(bench.run(QStringLiteral("echo shared > f.txt"), "subagent:a"), QStringLiteral("(no output)"));
     QCOMPARE(bench.run(QStringLiteral("cat /tmp/f.txt"), "subagent:b"), QStringLiteral("shared"));
+}
+
+void TestEmbeddedSandbox::commandsTellWhereTheShellIs()
+{
+    Bench bench;
+    QCOMPARE(bench.start(), QString());
+    bench.run(QStringLiteral("true"));
+    bench.run(QStringLiteral("cd /tmp"));
+    bench.run(QStringLiteral("cd /usr; false"));
+    bench.run(QStringLiteral("exit 0"));
+    QStringList folders;
+    for (const auto &event : bench.queue->drain()) {
+        if (const auto *finished = std::get_if<ShellCommandFinished>(&event->body))
+            folders << finished->cwd;
+    }
+    QCOMPARE(folders, QStringList({QStringLiteral("/mnt/user-data/workspace"), QStringLiteral("/tmp"), QStringLiteral("/usr"), QString()}));
 }
 
 /// The plan makes the server really forget the session.

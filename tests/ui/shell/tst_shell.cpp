@@ -324,6 +324,28 @@ private Q_SLOTS:
         QCOMPARE(service.listeners(), 2);
     }
 
+    void headerSaysWhereAnIdleShellIs()
+    {
+        ShellService service;
+        ShellPane pane(&service, RunId(utf8("r")), utf8("subagent:c41f"));
+        pane.resize(700, 200);
+        pane.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&pane));
+        const auto title = [&] { return pane.findChild<QLabel *>()->text(); };
+        pane.update(openShell(), 0, true);
+        QVERIFY2(title().contains(u"/mnt/user-data/workspace"), qPrintable(title()));
+        ShellEntry running = openShell();
+        ShellCommand command;
+        command.command = utf8("make all");
+        running.commands.push_back(command);
+        pane.update(running, 0, true);
+        QVERIFY2(title().contains(u"make all") && !title().contains(u"workspace"), qPrintable(title()));
+        ShellEntry unknown = openShell();
+        unknown.cwd.clear();
+        pane.update(unknown, 0, true);
+        QVERIFY2(title().contains(u"idle"), qPrintable(title()));
+    }
+
     void takeOverThroughThePane()
     {
         ShellService service;
