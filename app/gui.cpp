@@ -3,6 +3,7 @@
 #include "app/gui.h"
 
 #include "app/cli.h"
+#include "app/display_guard.h"
 #include "app/main_window.h"
 #include "app/screenshot.h"
 #include "core/run/run_service.h"
@@ -71,7 +72,9 @@ int runGui(int &argc, char **argv, const GuiOptions &options)
         }
         qputenv("QT_QPA_PLATFORM", "offscreen"); // a picture needs no display
     }
+    auto guard = std::make_unique<DisplayGuard>();
     QApplication app(argc, argv);
+    guard.reset(); // what goes wrong from here on is not the display
     QApplication::setApplicationDisplayName(QStringLiteral("Paddock"));
     QApplication::setWindowIcon(QIcon::fromTheme(QStringLiteral("paddock"), QIcon::fromTheme(QStringLiteral("utilities-terminal"))));
     QApplication::setQuitOnLastWindowClosed(false);

@@ -35,7 +35,7 @@ Try this first (no key and no network needed; the model is scripted, everything 
   paddock run --scenario survey --workspace .
 
 Every command explains itself with --help.
-Exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 130 cancelled.
+Exit codes: 0 done, 1 failed (also: no display for the window), 2 wrong usage or configuration, 130 cancelled.
 )";
 
 /// A closed standard stream would hand its number to the next file or socket, and our lines would be written into that.

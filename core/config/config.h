@@ -17,7 +17,7 @@ namespace paddock {
 /// The keys of `sandbox:` that only `use: container` looks at (sandbox.md §7.4 to §7.6).
 struct ContainerConfig {
     QString runtime = QStringLiteral("auto"); ///< auto, docker, podman, container
-    QString image;                            ///< empty: the default of the backend
+    QString image;                            ///< required by use: container
     int port = 8080;                          ///< the first one to try
     int replicas = 3;
     QString prefix;        ///< empty: the default of the backend

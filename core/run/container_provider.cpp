@@ -36,6 +36,10 @@ Result<ContainerFolders> containerFolders(const ThreadPaths &paths, const Sandbo
 /// What is missing is said before a run starts, not by a tool in the middle of it.
 Result<void> checkContainerStart(const ContainerConfig &config, const QMap<QString, QString> &environment)
 {
+    if (config.image.isEmpty())
+        return fail(ErrorCode::InvalidArgument,
+                    QStringLiteral("sandbox.use: container needs sandbox.image, and there is no default: name an AIO image (all-in-one-sandbox) that the "
+                                   "engine has or can fetch, with a tag of 1.9.3 or newer, as in \"image: REGISTRY/all-in-one-sandbox:1.11.0\"."));
     if (config.ownershipType != u"memory")
         return fail(ErrorCode::Unsupported, QStringLiteral("sandbox.ownership.type '%1' is not in this version; use memory.").arg(config.ownershipType));
     if (auto hardening = ContainerHardening::fromEnvironment(environment); !hardening)
@@ -79,8 +83,7 @@ Result<std::shared_ptr<SandboxProvider>> makeContainerProvider(const Config &con
     if (auto right = checkContainerStart(container, options.hostEnvironment); !right)
         return fail(right.error());
     options.runtime = container.runtime;
-    if (!container.image.isEmpty())
-        options.image = container.image;
+    options.image = container.image;
     if (!container.prefix.isEmpty())
         options.prefix = container.prefix;
     options.basePort = container.port;

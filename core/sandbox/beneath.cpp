@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The Paddock authors
 #include "core/sandbox/beneath.h"
 
+#include "core/base/file_kind.h"
 #include "core/base/ids.h"
 #include "core/sandbox/sandbox.h"
 
@@ -136,7 +137,7 @@ Result<mode_t> existingMode(int dir, const QByteArray &name)
     if (S_ISLNK(info.st_mode))
         return errnoFail(ELOOP, QStringLiteral("Cannot write the file"));
     if (!S_ISREG(info.st_mode))
-        return fail(ErrorCode::InvalidArgument, QStringLiteral("The path is not a regular file."));
+        return fail(specialFileError(info.st_mode));
     if (::faccessat(dir, name.constData(), W_OK, AT_EACCESS) != 0)
         return errnoFail(errno, QStringLiteral("Cannot write the file"));
     return info.st_mode & mode_t(07777);
@@ -198,6 +199,15 @@ Error errnoError(int number, const QString &what)
     if (reason)
         details[fileErrorReasonKey] = reason;
     return Error{code, QStringLiteral("%1: %2").arg(what, QString::fromLocal8Bit(std::strerror(number))), details, nullptr};
+}
+
+Error specialFileError(mode_t mode)
+{
+    const QString kind = specialFileKind(mode);
+    if (kind.isEmpty())
+        return Error{ErrorCode::InvalidArgument, QStringLiteral("The path is not a regular file."), Json::object(), nullptr};
+    return Error{ErrorCode::InvalidArgument, QStringLiteral("The path is %1, not a regular file.").arg(kind),
+                 Json{{fileErrorKindKey, toUtf8(kind)}}, nullptr};
 }
 
 Result<Located> locate(const QByteArray &absolutePath, const std::vector<HostRoot> &roots)
@@ -267,7 +277,7 @@ Result<QByteArray> readAll(int fd, qint64 maxBytes)
     if (S_ISDIR(info.st_mode))
         return fail(withReason(ErrorCode::InvalidArgument, QStringLiteral("The path is a directory."), reasonIsDirectory));
     if (!S_ISREG(info.st_mode))
-        return fail(ErrorCode::InvalidArgument, QStringLiteral("The path is not a regular file."));
+        return fail(specialFileError(info.st_mode));
     const auto tooLarge = [&] {
         return fail(ErrorCode::ResourceExhausted,
                     QStringLiteral("File exceeds maximum download size of %1 bytes").arg(maxBytes));
@@ -329,13 +339,15 @@ Result<void> appendBeneath(int root, const QByteArray &relative, const QByteArra
     const auto dir = makeDirsBeneath(root, parent);
     if (!dir)
         return std::unexpected(dir.error());
+    if (const auto mode = existingMode(dir->get(), name); !mode) // before opening: a pipe's reader would see it end
+        return std::unexpected(mode.error());
     UniqueFd file(::openat(dir->get(), name.constData(),
                            O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0666));
     if (!file)
         return errnoFail(errno, QStringLiteral("Cannot write the file"));
     struct stat info {};
     if (::fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode))
-        return fail(ErrorCode::InvalidArgument, QStringLiteral("The path is not a regular file."));
+        return fail(specialFileError(info.st_mode));
     if (!writeFully(file.get(), content))
         return errnoFail(errno, QStringLiteral("Cannot write the file"));
     return {};

@@ -28,6 +28,9 @@ bool isBelow(const QByteArray &path, const QByteArray &base);
 /// An errno as an Error; `what` begins the sentence, e.g. "Cannot open the file".
 Error errnoError(int number, const QString &what);
 
+/// The path leads to a special file; what it is stands in the message and the details.
+Error specialFileError(mode_t mode);
+
 /// A directory on the host that a virtual root stands for. A value.
 struct HostRoot {
     QByteArray path; ///< absolute

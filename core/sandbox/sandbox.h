@@ -64,6 +64,8 @@ inline constexpr const char *fileErrorReasonKey = "reason";
 inline constexpr const char *reasonIsDirectory = "is_directory";   ///< a file was needed
 inline constexpr const char *reasonNotDirectory = "not_directory"; ///< a directory was needed
 inline constexpr const char *reasonBinary = "binary";              ///< not UTF-8 text
+/// Member of Error::details of file operations on a pipe, a socket or a device: the words of specialFileKind().
+inline constexpr const char *fileErrorKindKey = "file_kind";
 
 /// One live sandbox. Paths are virtual. Every method may be called from any thread with an event loop and resumes there;
 /// errors are values whose messages are fit for the model. Shared by the lead and all subagents of a thread.

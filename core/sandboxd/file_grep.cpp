@@ -87,7 +87,7 @@ public:
         if (leadsToFile(m_root)) {
             searchFile(m_root);
         } else if (const int error = walkTree(m_root, [this](const WalkEntry &entry, bool *stop) { return visit(entry, stop); })) {
-            return failedWith(error, "grep", m_request.path);
+            return failedOn(error, "grep", m_request.path);
         }
         m_result.matchCount = m_result.matches.size();
         return std::move(m_result);

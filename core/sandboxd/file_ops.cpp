@@ -2,6 +2,8 @@
 // SPDX-FileCopyrightText: The Paddock authors
 #include "core/sandboxd/file_ops.h"
 
+#include "core/base/file_kind.h"
+
 #include <QElapsedTimer>
 #include <QRegularExpression>
 
@@ -85,18 +87,33 @@ QString cleanRoot(const QString &path)
     return out;
 }
 
+QString specialKindAt(const QByteArray &path)
+{
+    struct stat facts;
+    return ::stat(path.constData(), &facts) == 0 ? specialFileKind(facts.st_mode) : QString();
+}
+
+std::unexpected<FileFailure> failedOn(int error, const char *operation, const QString &path)
+{
+    const QString kind = specialKindAt(path.toUtf8());
+    if (kind.isEmpty())
+        return failedWith(error, operation, path);
+    return std::unexpected(FileFailure{wire::FileError::special(kind, QString::fromLatin1(operation), path)});
+}
+
 FileOutcome<UniqueFd> openRegular(const char *operation, const QString &path)
 {
     UniqueFd fd(::open(path.toUtf8().constData(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
     if (!fd)
-        return failedWith(errno, operation, path);
+        return failedOn(errno, operation, path); // a socket cannot even be opened
     struct stat facts;
     if (::fstat(fd.get(), &facts) != 0)
         return failedWith(errno, operation, path);
     if (S_ISDIR(facts.st_mode))
         return failedWith(EISDIR, operation, path);
-    if (!S_ISREG(facts.st_mode))
-        return failedAs("invalid_target", operation, path, QStringLiteral("Failed to %1 file: not a regular file: '%2'").arg(QLatin1String(operation), path));
+    if (!S_ISREG(facts.st_mode)) {
+        return std::unexpected(FileFailure{wire::FileError::special(specialFileKind(facts.st_mode), QString::fromLatin1(operation), path)});
+    }
     return fd;
 }
 
@@ -288,6 +305,10 @@ int writeAll(int fd, const QByteArray &bytes)
 int writeBytes(const QString &path, const QByteArray &bytes, bool append)
 {
     const QByteArray name = path.toUtf8();
+    // Before opening: whoever reads from a pipe would take our closing it for the end. A character device may be written.
+    struct stat before;
+    if (::stat(name.constData(), &before) == 0 && !S_ISCHR(before.st_mode) && !specialFileKind(before.st_mode).isEmpty())
+        return ENXIO;
     const OpenedFile file = openToWrite(name, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | (append ? O_APPEND : 0));
     if (!file.fd)
         return file.error;
@@ -311,7 +332,7 @@ FileOutcome<wire::FileWriteResult> writeFile(const wire::FileWriteRequest &reque
     if (!bytes)
         return refusedWith(bytes.error());
     if (const int error = writeBytes(request.file, *bytes, request.append))
-        return failedWith(error, "write", request.file);
+        return failedOn(error, "write", request.file);
     return wire::FileWriteResult{request.file, bytes->size()};
 }
 

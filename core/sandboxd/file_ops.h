@@ -27,6 +27,10 @@ std::unexpected<FileFailure> failedWith(int error, const char *operation, const 
 /// A failure without errno, e.g. "decode_error".
 std::unexpected<FileFailure> failedAs(const char *type, const char *operation, const QString &path, const QString &message,
                                       const char *exception = nullptr);
+/// The words for what a path leads to, when it is a pipe, a socket or a device; else empty.
+QString specialKindAt(const QByteArray &path);
+/// As failedWith, but for a special file it says what it is.
+std::unexpected<FileFailure> failedOn(int error, const char *operation, const QString &path);
 /// HTTP 400 with this message.
 std::unexpected<FileFailure> refusedWith(const QString &message);
 
@@ -47,7 +51,7 @@ FileOutcome<QByteArray> readAll(int fd, qint64 limit, const char *operation, con
 /// Text of UTF-8 bytes with a byte order mark kept; nullopt when they are not UTF-8.
 std::optional<QString> strictText(QByteArrayView bytes);
 FileOutcome<QString> readText(const char *operation, const QString &path);
-/// Creates missing parents (0755), writes in place. Returns an errno or 0.
+/// Creates missing parents (0755), writes in place. Returns an errno or 0; ENXIO for pipes, sockets and block devices.
 int writeBytes(const QString &path, const QByteArray &bytes, bool append);
 int makeParents(const QByteArray &path);
 /// Without trailing slashes.

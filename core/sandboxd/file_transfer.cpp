@@ -38,7 +38,7 @@ HttpReply invalid(const char *field, const QString &message)
 
 int copyFile(int from, const QByteArray &target)
 {
-    const UniqueFd out(::open(target.constData(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, newFileMode));
+    const UniqueFd out(::open(target.constData(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, newFileMode));
     if (!out)
         return errno;
     char block[65536];
@@ -202,7 +202,9 @@ namespace {
 
 HttpReply downloadError(int status, int error, const QString &path)
 {
-    auto failure = wire::FileError::fromErrno(error, QStringLiteral("download"), path);
+    const QString kind = specialKindAt(path.toUtf8());
+    auto failure = kind.isEmpty() ? wire::FileError::fromErrno(error, QStringLiteral("download"), path)
+                                  : wire::FileError::special(kind, QStringLiteral("download"), path);
     if (error == ENOENT)
         failure.message = QStringLiteral("File not found: %1").arg(path);
     return fileReply(status, wire::refused(failure.message, failure.write()).write());

@@ -64,6 +64,7 @@ QString readError(const Error &error, const QString &path)
     case Trouble::NotFound: return QStringLiteral("Error: File not found: ") + path;
     case Trouble::Permission: return QStringLiteral("Error: Permission denied reading file: ") + path;
     case Trouble::IsDirectory: return QStringLiteral("Error: Path is a directory, not a file: ") + path;
+    case Trouble::Special: return specialFileText(error, path);
     case Trouble::Binary:
         return QStringLiteral("Error: cannot read '") + path
             + QStringLiteral("' as text \u2014 it appears to be a binary file (e.g. .xlsx, .pdf, or an image). read_file only "
@@ -78,6 +79,7 @@ QString writeError(const Error &error, const QString &path)
     switch (troubleOf(error, false)) {
     case Trouble::Permission: return QStringLiteral("Error: Permission denied writing to file: ") + path;
     case Trouble::IsDirectory: return QStringLiteral("Error: Path is a directory, not a file: ") + path;
+    case Trouble::Special: return specialFileText(error, path);
     default:
         return truncateWriteError(QStringLiteral("Error: Failed to write file '") + path + QStringLiteral("': ") + error.message);
     }
@@ -88,6 +90,7 @@ QString replaceError(const Error &error, const QString &path)
     switch (troubleOf(error, false)) {
     case Trouble::NotFound: return QStringLiteral("Error: File not found: ") + path;
     case Trouble::Permission: return QStringLiteral("Error: Permission denied accessing file: ") + path;
+    case Trouble::Special: return specialFileText(error, path);
     default: return QStringLiteral("Error: Unexpected error replacing string: ") + error.message;
     }
 }

@@ -44,6 +44,7 @@ QString searchError(const Error &error, const QString &path, const QString &what
     case Trouble::NotFound: return QStringLiteral("Error: Directory not found: ") + path;
     case Trouble::NotDirectory: return QStringLiteral("Error: Path is not a directory: ") + path;
     case Trouble::Permission: return QStringLiteral("Error: Permission denied: ") + path;
+    case Trouble::Special: return specialFileText(error, path);
     default: return QStringLiteral("Error: Unexpected error searching ") + what + QStringLiteral(": ") + error.message;
     }
 }

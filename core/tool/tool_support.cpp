@@ -58,6 +58,8 @@ Trouble troubleOf(const Error &error, bool wantsDirectory)
     const QString type = stringOf(error.details, "error_type");
     if (reason == QLatin1String(reasonBinary) || type == u"decode_error")
         return Trouble::Binary;
+    if (!stringOf(error.details, fileErrorKindKey).isEmpty())
+        return Trouble::Special;
     if (reason == QLatin1String(reasonNotDirectory))
         return wantsDirectory ? Trouble::NotDirectory : Trouble::NotFound;
     if (reason == QLatin1String(reasonIsDirectory) || type == u"invalid_target")
@@ -67,6 +69,11 @@ Trouble troubleOf(const Error &error, bool wantsDirectory)
     if (error.code == ErrorCode::PermissionDenied || type == u"permission_denied" || type == u"read_only_filesystem")
         return Trouble::Permission;
     return Trouble::Other;
+}
+
+QString specialFileText(const Error &error, const QString &path)
+{
+    return QStringLiteral("Error: Path is ") + stringOf(error.details, fileErrorKindKey) + QStringLiteral(", not a regular file: ") + path;
 }
 
 std::optional<QString> SkillGate::refusal(const QString &path)

@@ -52,9 +52,11 @@ ToolOutcome failure(const ToolCall &call, const QString &text);
 Task<Result<SandboxPtr>> acquire(RuntimePtr runtime, std::stop_token stop);
 
 /// Why a file operation failed, whatever backend said so.
-enum class Trouble { NotFound, Permission, IsDirectory, NotDirectory, Binary, Other };
+enum class Trouble { NotFound, Permission, IsDirectory, NotDirectory, Binary, Special, Other };
 /// `wantsDirectory`: the operation works on directories, so a wrong kind means "not a directory".
 Trouble troubleOf(const Error &error, bool wantsDirectory);
+/// The whole text of Trouble::Special: what the path is instead of a file, e.g. a named pipe.
+QString specialFileText(const Error &error, const QString &path);
 
 /// The verdict on skills paths (§1.8), cached for one call.
 class SkillGate

@@ -177,7 +177,7 @@ Error Failure::toError() const
     case FailureKind::Operation:
         error.code = operationCode(stringOf(data, "error_type"));
         error.message = message;
-        for (const char *key : {"error_type", "errno", "errno_name", "retryable", "path", "operation"}) {
+        for (const char *key : {"error_type", "errno", "errno_name", "retryable", "path", "operation", "file_kind"}) {
             if (!memberOf(data, key).is_null())
                 error.details[key] = memberOf(data, key);
         }

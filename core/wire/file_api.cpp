@@ -63,19 +63,35 @@ FileError FileError::read(FieldReader &in)
     r.errnoValue = in.optionalInteger("errno");
     r.errnoName = in.optionalString("errno_name");
     r.exceptionType = in.optionalString("exception_type");
+    if (in.value("file_kind").is_string())
+        r.fileKind = in.string("file_kind");
     return r;
 }
 
 Json FileError::write() const
 {
-    return {{"path", paddock::toJson(path)},
-            {"operation", paddock::toJson(operation)},
-            {"message", paddock::toJson(message)},
-            {"error_type", paddock::toJson(errorType)},
-            {"retryable", retryable},
-            {"errno", orNull(errnoValue)},
-            {"errno_name", orNull(errnoName)},
-            {"exception_type", orNull(exceptionType)}};
+    Json out{{"path", paddock::toJson(path)},
+             {"operation", paddock::toJson(operation)},
+             {"message", paddock::toJson(message)},
+             {"error_type", paddock::toJson(errorType)},
+             {"retryable", retryable},
+             {"errno", orNull(errnoValue)},
+             {"errno_name", orNull(errnoName)},
+             {"exception_type", orNull(exceptionType)}};
+    putIf(out, "file_kind", fileKind);
+    return out;
+}
+
+FileError FileError::special(const QString &kind, const QString &operation, const QString &path)
+{
+    FileError r;
+    r.path = path;
+    r.operation = operation;
+    r.errorType = QStringLiteral("invalid_target");
+    r.exceptionType = QStringLiteral("OSError");
+    r.fileKind = kind;
+    r.message = QStringLiteral("Failed to %1 file: it is %2, not a regular file: '%3'").arg(operation, kind, path);
+    return r;
 }
 
 FileError FileError::fromErrno(int error, const QString &operation, const QString &path)

@@ -21,11 +21,14 @@ struct FileError {
     std::optional<qint64> errnoValue;
     std::optional<QString> errnoName;
     std::optional<QString> exceptionType;
+    std::optional<QString> fileKind; ///< of a special file (file_kind.h); ours alone: not written when it is none
 
     static FileError read(FieldReader &in);
     Json write() const;
     /// From an errno: error type, Python exception name and the message "Failed to <operation> file: [Errno n] text: 'path'".
     static FileError fromErrno(int error, const QString &operation, const QString &path);
+    /// The path leads to a pipe, a socket or a device.
+    static FileError special(const QString &kind, const QString &operation, const QString &path);
 };
 
 struct FileReadRequest {

@@ -338,6 +338,25 @@ private Q_SLOTS:
         QVERIFY2(o.err.contains("there is no display") && o.err.count('\n') == 1, o.err.constData());
     }
 
+    void displayThatRefusesIsSaid_data()
+    {
+        QTest::addColumn<QString>("variable");
+        QTest::addColumn<QString>("value");
+        QTest::newRow("no X server") << text("DISPLAY") << text(":4799");
+        QTest::newRow("no compositor") << text("WAYLAND_DISPLAY") << text("wayland-4799");
+        QTest::newRow("no such platform") << text("QT_QPA_PLATFORM") << text("nonsense");
+    }
+    void displayThatRefusesIsSaid()
+    {
+        QFETCH(QString, variable);
+        QFETCH(QString, value);
+        for (const char *name : {"DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"})
+            m_program->setEnvironment(text(name), variable == QLatin1String(name) ? value : QString());
+        const Outcome o = run(withData("--sample"));
+        QCOMPARE(o.exitCode, 1); // and not a signal
+        QVERIFY2(o.err.contains(value.toUtf8()) && o.err.contains("paddock run TASK"), o.err.constData());
+    }
+
     void servedSandboxRefusesForeignPages()
     {
         if (!canIsolate())

@@ -46,6 +46,18 @@ QString sentence(int error)
     return QString::fromLocal8Bit(std::strerror(error));
 }
 
+/// Why a file without content of its own is not opened.
+QString kindSentence(mode_t mode)
+{
+    switch (mode & S_IFMT) {
+    case S_IFIFO: return Words::tr("it is a named pipe");
+    case S_IFSOCK: return Words::tr("it is a socket");
+    case S_IFCHR: case S_IFBLK: return Words::tr("it is a device");
+    case S_IFDIR: return Words::tr("it is a folder");
+    default: return Words::tr("it is not a plain file");
+    }
+}
+
 /// What only a look at the entry itself tells.
 void complete(FolderItem &item, int folder)
 {
@@ -153,12 +165,15 @@ FileContent readForView(const QString &path)
     FileContent content;
     const int fd = ::open(bytesFromName(path).constData(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0) {
-        content.problem = sentence(errno);
+        const int error = errno;
+        struct stat named = {};
+        const bool isSpecial = ::lstat(bytesFromName(path).constData(), &named) == 0 && error == ENXIO; // a socket cannot be opened
+        content.problem = isSpecial ? kindSentence(named.st_mode) : sentence(error);
         return content;
     }
     struct stat info = {};
     if (::fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
-        content.problem = Words::tr("it is not a plain file");
+        content.problem = kindSentence(info.st_mode);
         ::close(fd);
         return content;
     }

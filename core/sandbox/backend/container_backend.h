@@ -22,7 +22,7 @@ struct ContainerOptions {
     QString engineProgram;                    ///< instead of the program in PATH; needs a runtime that is not auto
     EngineTimes engineTimes;
 
-    QString image = QStringLiteral("enterprise-public-cn-beijing.cr.volces.com/vefaas-public/all-in-one-sandbox:latest");
+    QString image; ///< must be given: the registry it comes from is the person's choice
     QString prefix = QStringLiteral("deer-flow-sandbox");
     int basePort = 8080;
     int replicas = 3;                      ///< soft limit on active and warm ones together

@@ -139,9 +139,15 @@ Result<QByteArray> LocalFiles::writeWith(const QString &path, Write write) const
 Result<QByteArray> LocalFiles::readBytes(const QString &path, qint64 maxBytes) const
 {
     // O_NONBLOCK: a FIFO must not hold us; readAll refuses it.
-    const auto fd = openForRead(path, O_RDONLY | O_NONBLOCK);
-    if (!fd)
+    const auto fd = openForRead(path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+    if (!fd) {
+        // A socket cannot be opened at all; only what stands there tells why.
+        struct stat info {};
+        const auto look = intOf(fd.error().details, "errno") == ENXIO ? openForRead(path, O_PATH) : Result<UniqueFd>(std::unexpected(fd.error()));
+        if (look && ::fstat(look->get(), &info) == 0)
+            return std::unexpected(specialFileError(info.st_mode));
         return std::unexpected(fd.error());
+    }
     return readAll(fd->get(), std::min(maxBytes, maxFileBytes));
 }
 

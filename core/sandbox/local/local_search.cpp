@@ -200,6 +200,8 @@ Result<GrepResult> LocalFiles::grep(const GrepQuery &query, std::stop_token stop
             return std::unexpected(file.error());
         const QString name = query.path.mid(query.path.lastIndexOf(u'/') + 1);
         const auto content = readAll(file->get(), grepMaxFileBytes);
+        if (!content && content.error().details.contains(fileErrorKindKey))
+            return std::unexpected(content.error());
         if (content && (query.glob.isEmpty() || pathMatches(query.glob, name)))
             grepContent(*content, *expression, query.path, query.maxResults, result);
     } else {

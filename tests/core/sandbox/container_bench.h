@@ -102,6 +102,7 @@ struct ContainerBench {
     {
         options.runtime = QStringLiteral("docker");
         options.engineProgram = StandInEngine::program();
+        options.image = QStringLiteral("all-in-one-sandbox:1.11.0");
         options.basePort = freshBasePort();
         options.checkInterval = std::chrono::minutes(10);
         options.readyPause = std::chrono::milliseconds(50);

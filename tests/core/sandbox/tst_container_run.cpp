@@ -17,6 +17,7 @@ private Q_SLOTS:
     void runsInAContainer();
     void killedRunIsCleanedUpByTheNext();
     void missingEngineIsToldFirst();
+    void missingImageIsToldFirst();
     void voidingNetworkIsRefused();
     void wrongKeysAreRefused_data();
     void wrongKeysAreRefused();
@@ -24,7 +25,8 @@ private Q_SLOTS:
 private:
     QString config(const QByteArray &more = {}) const
     {
-        return m_program->file(QStringLiteral("config.yaml"), "sandbox:\n  use: container\n  port: " + QByteArray::number(m_port) + "\n" + more);
+        return m_program->file(QStringLiteral("config.yaml"), "sandbox:\n  use: container\n  port: " + QByteArray::number(m_port) + "\n"
+                                   + (more.contains("  image:") ? "" : "  image: all-in-one-sandbox:1.11.0\n") + more);
     }
     Outcome run(const QString &command, const QString &configFile) const
     {
@@ -88,6 +90,15 @@ void TstContainerRun::missingEngineIsToldFirst()
     QVERIFY2(o.err.contains("no program podman was found"), o.err.constData());
     const Outcome ownership = run(QStringLiteral("echo no"), config("  ownership: {type: redis}\n"));
     QVERIFY2(ownership.err.contains("sandbox.ownership.type 'redis' is not in this version"), ownership.err.constData());
+    QCOMPARE(m_engine->callsOf("run"), 0);
+}
+
+/// There is no default: whose registry to trust is not ours to say.
+void TstContainerRun::missingImageIsToldFirst()
+{
+    const Outcome o = run(QStringLiteral("echo no"), m_program->file(QStringLiteral("bare.yaml"), "sandbox:\n  use: container\n"));
+    QVERIFY(o.exitCode > 0);
+    QVERIFY2(o.err.contains("sandbox.use: container needs sandbox.image"), o.err.constData());
     QCOMPARE(m_engine->callsOf("run"), 0);
 }
 

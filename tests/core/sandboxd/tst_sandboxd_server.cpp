@@ -337,6 +337,11 @@ void TestSandboxdServer::specialFiles()
 {
     data("/v1/bash/exec", {{"command", "mkfifo /tmp/fifo_x"}});
     QCOMPARE(stringOf(memberOf(post("/v1/file/read", {{"file", "/tmp/fifo_x"}}), "data"), "error_type"), QStringLiteral("invalid_target"));
+    for (const char *route : {"/v1/file/read", "/v1/file/write", "/v1/file/replace", "/v1/file/grep"}) {
+        const Json failed = Json(memberOf(post(route, {{"file", "/tmp/fifo_x"}, {"path", "/tmp/fifo_x"}, {"pattern", "x"}, {"content", "x"}, {"old_str", "a"}, {"new_str", "b"}}), "data"));
+        QCOMPARE(stringOf(failed, "file_kind"), QStringLiteral("a named pipe (FIFO)"));
+    }
+    QCOMPARE(stringOf(memberOf(post("/v1/file/read", {{"file", "/dev/zero"}}), "data"), "file_kind"), QStringLiteral("a character device"));
     QCOMPARE(m_http->request("GET", "/v1/file/download?path=/tmp/fifo_x").status, 400);
     QCOMPARE(m_http->request("GET", "/v1/file/download?path=/tmp").status, 400);
     QVERIFY(m_http->request("GET", "/v1/file/download?path=/proc/self/status").body.contains("paddock-sandbox"));

@@ -14,6 +14,11 @@
 #include <QTest>
 
 #include <algorithm>
+#include <cstring>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 using namespace paddock;
 
@@ -253,6 +258,36 @@ private Q_SLOTS:
         QCOMPARE(read("/mnt/user-data/workspace"), QStringLiteral("Error: Path is a directory, not a file: /mnt/user-data/workspace"));
         QCOMPARE(read("/etc/passwd"), QStringLiteral("Error: Permission denied reading file: /etc/passwd"));
         QVERIFY(read("/mnt/user-data/workspace/bin").startsWith(QStringLiteral("Error: cannot read '/mnt/user-data/workspace/bin' as text")));
+    }
+
+    void specialFilesAreCalledWhatTheyAre()
+    {
+        QCOMPARE(::mkfifo(QFile::encodeName(host(QStringLiteral("pipe"))).constData(), 0644), 0);
+        const int listener = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        struct sockaddr_un address {};
+        address.sun_family = AF_UNIX;
+        const QByteArray path = QFile::encodeName(host(QStringLiteral("sock")));
+        if (path.size() >= qsizetype(sizeof address.sun_path))
+            QSKIP("the temporary folder has too long a name for a socket");
+        std::memcpy(address.sun_path, path.constData(), size_t(path.size()));
+        QCOMPARE(::bind(listener, reinterpret_cast<struct sockaddr *>(&address), sizeof address), 0);
+        for (const auto &[name, kind] : {std::pair("pipe", "a named pipe (FIFO)"), std::pair("sock", "a socket")}) {
+            const QString at = ws + u'/' + QLatin1String(name);
+            const QString says = QStringLiteral("Error: Path is %1, not a regular file: %2").arg(QLatin1String(kind), at);
+            QCOMPARE(say(QStringLiteral("read_file"), {{"path", toUtf8(at)}}), says);
+            QCOMPARE(say(QStringLiteral("write_file"), {{"path", toUtf8(at)}, {"content", "x"}}), says);
+            QCOMPARE(say(QStringLiteral("write_file"), {{"path", toUtf8(at)}, {"content", "x"}, {"append", true}}), says);
+            QCOMPARE(say(QStringLiteral("str_replace"), {{"path", toUtf8(at)}, {"old_str", "a"}, {"new_str", "b"}}), says);
+            QCOMPARE(say(QStringLiteral("ls"), {{"path", toUtf8(at)}}), QStringLiteral("Error: Path is not a directory: ") + at);
+            QCOMPARE(say(QStringLiteral("glob"), {{"path", toUtf8(at)}, {"pattern", "*"}}), QStringLiteral("Error: Path is not a directory: ") + at);
+        }
+        QCOMPARE(say(QStringLiteral("grep"), {{"path", toUtf8(ws + QStringLiteral("/pipe"))}, {"pattern", "x"}}),
+                 QStringLiteral("Error: Path is a named pipe (FIFO), not a regular file: ") + ws + QStringLiteral("/pipe"));
+        put(host(QStringLiteral("plain")), "x");
+        QVERIFY(say(QStringLiteral("grep"), {{"path", toUtf8(ws)}, {"pattern", "x"}}).contains(QStringLiteral("/plain:1: x")));
+        QVERIFY(say(QStringLiteral("ls"), {{"path", toUtf8(ws)}}).contains(QStringLiteral("/plain")));
+        QVERIFY(changes().empty());
+        ::close(listener);
     }
 
     void listsAndSearches()
