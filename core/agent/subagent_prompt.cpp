@@ -3,6 +3,7 @@
 #include "core/agent/subagent_prompt.h"
 
 #include "core/base/text.h"
+#include "core/middleware/subagent_limit.h"
 
 #include <QRegularExpression>
 
@@ -181,8 +182,12 @@ QString leadPrompt(const LeadPromptParts &parts)
                                          "a task is long. Several calls in one message run together.")
                         : QStringLiteral("). It pays for work that needs a clean context or a specialist; not just because a task is long."))
             + QStringLiteral(" They share your files but have their own shells, see nothing of this conversation, and their results are "
-                             "self-reports that you should check. ")
-            + QStringLiteral("At most %1 in one message and %2 in the whole run; what is beyond is dropped.\n").arg(parts.perResponse).arg(parts.perRun);
+                             "self-reports that you should check.");
+        if (parts.perResponse != DelegationLimits::unlimited)
+            text += QStringLiteral(" At most %1 in one message; what is beyond is dropped.").arg(parts.perResponse);
+        if (parts.perRun != DelegationLimits::unlimited)
+            text += QStringLiteral(" At most %1 in the whole run.").arg(parts.perRun);
+        text += u'\n';
     }
     return text + u'\n' + folders();
 }

@@ -4,6 +4,8 @@
 
 #include "core/middleware/middleware.h"
 
+#include <limits>
+
 namespace paddock {
 
 /// How much a lead may delegate (runtime §5.6). The prompt names the same numbers.
@@ -13,6 +15,7 @@ struct DelegationLimits {
 
     static constexpr int ceiling = 64;    ///< per response, whatever is configured
     static constexpr int runCeiling = 50;
+    static constexpr int unlimited = std::numeric_limits<int>::max();
     /// What is asked for, within 1 to what may run at once, and within 1 to 50.
     static DelegationLimits within(int perResponse, int perRun, int maxRunning);
 };

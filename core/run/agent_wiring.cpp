@@ -24,7 +24,7 @@ std::shared_ptr<AgentServices> makeServices(const std::shared_ptr<Environment> &
     const QString bound = run->paths.workspaceIsForeign ? run->paths.workspace : QString();
     ChainOptions options = chainOptions(environment->config, environment->dataDir, bound, services->blobs);
     options.skills.source = environment->skills;
-    ChainOptions leadOptions = leadChainOptions(options, environment->config);
+    ChainOptions leadOptions = leadChainOptions(options, environment->config, script != nullptr);
     leadOptions.planMode = run->request.planMode;
     services->delegation = leadOptions.delegation;
     services->titleChars = leadOptions.title ? leadOptions.titles.maxChars : 0;

@@ -106,13 +106,20 @@ ChainOptions chainOptions(const Config &config, const QString &dataDir, const QS
     return options;
 }
 
-ChainOptions leadChainOptions(ChainOptions options, const Config &config)
+ChainOptions leadChainOptions(ChainOptions options, const Config &config, bool scripted)
 {
     options.tokenBudget = config.tokenBudget.enabled;
     options.budget = {config.tokenBudget.maxTokens, config.tokenBudget.maxInputTokens, config.tokenBudget.maxOutputTokens,
                       config.tokenBudget.warnThreshold, config.tokenBudget.hardStopThreshold};
     options.delegation = DelegationLimits::within(config.subagents.maxConcurrent, config.subagents.maxTotalPerRun,
                                                   config.subagentRuntime.maxRunning);
+    if (scripted) {
+        const Json &set = memberOf(config.raw, "subagents");
+        if (!set.contains("max_concurrent"))
+            options.delegation.perResponse = DelegationLimits::unlimited;
+        if (!set.contains("max_total_per_run"))
+            options.delegation.perRun = DelegationLimits::unlimited;
+    }
     options.tokenUsage = config.tokenUsage.enabled;
     options.title = config.title.enabled;
     options.titles.maxWords = config.title.maxWords;

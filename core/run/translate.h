@@ -20,7 +20,8 @@ using WorkspaceLookup = std::function<QString(const ThreadKey &)>;
 AdmissionOptions admissionOptions(const SubagentRuntimeConfig &config);
 /// The options that both kinds of chain share; below, what the lead's and one subagent's add.
 ChainOptions chainOptions(const Config &config, const QString &dataDir, const QString &workspace, BlobSink blobs);
-ChainOptions leadChainOptions(ChainOptions options, const Config &config);
+/// `scripted`: delegations are what the author of a scenario wrote, so only limits that the file sets cut them.
+ChainOptions leadChainOptions(ChainOptions options, const Config &config, bool scripted);
 ChainOptions subagentChainOptions(ChainOptions options, const std::optional<SubagentTokenBudget> &budget);
 /// The same for one execution.
 ChainOptions chainOptionsFor(ChainOptions options, const ChainRequest &request);

@@ -16,6 +16,8 @@ namespace paddock::cases {
 
 namespace {
 
+constexpr std::chrono::milliseconds forkToExec{50};
+
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 using test::RawHttp;
@@ -149,8 +151,12 @@ private:
         }
         std::vector<Outcome> outcomes;
         if (const Json &steps = memberOf(m_request, "steps"); steps.is_array()) {
-            for (const Json &one : steps)
+            for (const Json &one : steps) {
                 outcomes.push_back(step(one));
+                // A job that was just forked still shows its shell's environment and command line, until it has called exec.
+                if (stringOf(memberOf(one, "json"), "command").contains(u" & "))
+                    std::this_thread::sleep_for(forkToExec);
+            }
         } else {
             outcomes.push_back(step(m_request));
         }

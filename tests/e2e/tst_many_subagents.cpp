@@ -101,9 +101,8 @@ private Q_SLOTS:
     {
         QTest::addColumn<QByteArray>("config");
         QTest::addColumn<QStringList>("options");
-        QTest::newRow("by configuration") << QByteArray("subagent_runtime: {max_running: 20}\nsubagents: {max_concurrent: 20, max_total_per_run: 20}\n")
-                                        << QStringList();
-        QTest::newRow("by option") << QByteArray("subagents: {max_concurrent: 20, max_total_per_run: 20}\n") << QStringList{text("--max-running"), text("20")};
+        QTest::newRow("by configuration") << QByteArray("subagent_runtime: {max_running: 20}\n") << QStringList();
+        QTest::newRow("by option") << QByteArray("log_level: info\n") << QStringList{text("--max-running"), text("20")};
     }
     void twentySubagentsDoNotCross()
     {
@@ -158,6 +157,33 @@ private Q_SLOTS:
         const QString answer = stringOf(o.last("run.finished"), "answer");
         for (int i = 1; i <= agents; ++i)
             QVERIFY2(answer.contains(QStringLiteral("agent%1x kept to itself").arg(i)), qPrintable(answer));
+        QCOMPARE(program.leftovers().join(QLatin1Char('\n')), QString());
+    }
+
+    // Delegations of a script are its author's; only a limit that the configuration names cuts them.
+    void onlyConfiguredLimitsCutDelegations_data()
+    {
+        QTest::addColumn<QByteArray>("config");
+        QTest::addColumn<int>("expected");
+        QTest::newRow("nothing configured") << QByteArray("subagent_runtime: {max_running: 1}\n") << 4;
+        QTest::newRow("configured") << QByteArray("subagents: {max_concurrent: 2}\n") << 2;
+        QTest::newRow("not more than may run") << QByteArray("subagent_runtime: {max_running: 1}\nsubagents: {max_concurrent: 3}\n") << 1;
+    }
+    void onlyConfiguredLimitsCutDelegations()
+    {
+        QFETCH(QByteArray, config);
+        QFETCH(int, expected);
+        Json calls = Json::array();
+        for (int i = 1; i <= 4; ++i)
+            calls.push_back(Json{{"tool", "task"}, {"args", Json{{"description", "d"}, {"prompt", "p"}, {"subagent_type", "general-purpose"}}}});
+        const Json lead = Json::array({Json{{"calls", calls}}, Json{{"say", "done"}}});
+        const Json agents = Json::array({Json{{"match", Json{{"agent", "lead"}}}, {"turns", lead}},
+                                         Json{{"match", Json{{"type", "general-purpose"}}}, {"turns", Json::array({Json{{"say", "fine"}}})}}});
+        PaddockProgram program;
+        const QString scenario = program.scenario(Json{{"scenario", 1}, {"name", "four"}, {"task", "four"}, {"agents", agents}});
+        const Outcome o = program.run(program.runArguments(scenario, {text("--config"), program.file(text("config.yaml"), config)}));
+        QVERIFY2(o.exitCode == 0, o.err.right(3000).constData());
+        QCOMPARE(int(o.ofType("agent.started").size()), expected + 1);
         QCOMPARE(program.leftovers().join(QLatin1Char('\n')), QString());
     }
 };
