@@ -68,24 +68,32 @@ function(paddock_test_code target top)
     endif()
 endfunction()
 
-# paddock_test(<name> TOP core|ui SOURCES files… LIBS libs… [LABELS labels…] [TIMEOUT seconds])
-# A Qt Test program; its name is the ctest name.
+# paddock_test(<name> PROGRAM program [TOP core|ui] SOURCES files… LIBS libs… [DEPENDS targets…] [TIMEOUT seconds])
+# A Qt Test and its name for ctest. Tests of one program are compiled together (tests/support/test_main.h): nearly all
+# of the compiler's time for one of them is headers and templates that the others need too.
 function(paddock_test name)
-    cmake_parse_arguments(T "" "TOP;TIMEOUT" "SOURCES;LIBS;LABELS" ${ARGN})
+    cmake_parse_arguments(T "" "PROGRAM;TOP;TIMEOUT" "SOURCES;LIBS;DEPENDS" ${ARGN})
     if(NOT T_TOP)
         set(T_TOP core)
     endif()
     if(NOT T_TIMEOUT)
         set(T_TIMEOUT 120)
     endif()
-    add_executable(${name} ${T_SOURCES})
-    target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
-    target_link_libraries(${name} PRIVATE paddock_options paddock_warnings Qt6::Test ${T_LIBS})
-    target_compile_definitions(${name} PRIVATE PADDOCK_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
-                                               PADDOCK_BIN_DIR="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
-    paddock_test_code(${name} ${T_TOP})
-    add_test(NAME ${name} COMMAND ${name})
-    set_tests_properties(${name} PROPERTIES TIMEOUT ${T_TIMEOUT} LABELS "${T_LABELS}"
-                                            ENVIRONMENT "QT_QPA_PLATFORM=offscreen;LC_ALL=C.UTF-8"
+    list(TRANSFORM T_SOURCES PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+    if(NOT TARGET ${T_PROGRAM})
+        add_executable(${T_PROGRAM})
+        target_include_directories(${T_PROGRAM} PRIVATE ${PROJECT_SOURCE_DIR})
+        target_link_libraries(${T_PROGRAM} PRIVATE paddock_options paddock_warnings paddock_test_main Qt6::Test)
+        target_compile_definitions(${T_PROGRAM} PRIVATE PADDOCK_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
+                                                        PADDOCK_BIN_DIR="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
+        paddock_test_code(${T_PROGRAM} ${T_TOP})
+    endif()
+    target_sources(${T_PROGRAM} PRIVATE ${T_SOURCES})
+    target_link_libraries(${T_PROGRAM} PRIVATE ${T_LIBS})
+    if(T_DEPENDS)
+        add_dependencies(${T_PROGRAM} ${T_DEPENDS})
+    endif()
+    add_test(NAME ${name} COMMAND ${T_PROGRAM} ${name})
+    set_tests_properties(${name} PROPERTIES TIMEOUT ${T_TIMEOUT} ENVIRONMENT "QT_QPA_PLATFORM=offscreen;LC_ALL=C.UTF-8"
                                             SKIP_RETURN_CODE 77)
 endfunction()

@@ -14,7 +14,7 @@
 
 #include <map>
 
-namespace paddock::cases {
+namespace paddock::cases::agent_cases {
 
 namespace {
 
@@ -380,4 +380,4 @@ const Registrar registrars[] = {
 
 } // namespace
 
-} // namespace paddock::cases
+} // namespace paddock::cases::agent_cases

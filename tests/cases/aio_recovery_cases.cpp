@@ -9,7 +9,7 @@
 
 #include <QLoggingCategory>
 
-namespace paddock::cases {
+namespace paddock::cases::aio_recovery_cases {
 
 namespace {
 
@@ -504,4 +504,4 @@ const Registrar timeouts("shell.timeouts", runTimeouts);
 
 } // namespace
 
-} // namespace paddock::cases
+} // namespace paddock::cases::aio_recovery_cases

@@ -6,7 +6,7 @@
 #include "core/middleware/tool_meta.h"
 #include "tests/cases/middleware_support.h"
 
-namespace paddock::cases {
+namespace paddock::cases::audit_cases {
 
 namespace {
 
@@ -146,4 +146,4 @@ const Registrar r9("toolerror.message", toolError);
 
 } // namespace
 
-} // namespace paddock::cases
+} // namespace paddock::cases::audit_cases

@@ -5,7 +5,7 @@
 #include "core/sandbox/backend/session_capacity.h"
 #include "tests/cases/middleware_support.h"
 
-namespace paddock::cases {
+namespace paddock::cases::config_cases {
 
 namespace {
 
@@ -79,4 +79,4 @@ const Registrar registrars[] = {
 
 } // namespace
 
-} // namespace paddock::cases
+} // namespace paddock::cases::config_cases

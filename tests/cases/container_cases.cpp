@@ -8,7 +8,7 @@
 
 #include <cmath>
 
-namespace paddock::cases {
+namespace paddock::cases::container_cases {
 
 namespace {
 
@@ -206,4 +206,4 @@ const Registrar registrars[] = {
 
 } // namespace
 
-} // namespace paddock::cases
+} // namespace paddock::cases::container_cases

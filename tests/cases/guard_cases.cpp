@@ -7,7 +7,7 @@
 #include "core/middleware/tool_progress.h"
 #include "tests/cases/middleware_support.h"
 
-namespace paddock::cases {
+namespace paddock::cases::guard_cases {
 
 namespace {
 
@@ -316,4 +316,4 @@ const Registrar progress4("progress.sequence", progressSequence);
 
 } // namespace
 
-} // namespace paddock::cases
+} // namespace paddock::cases::guard_cases

@@ -5,7 +5,7 @@
 #include "core/journal/task_record.h"
 #include "tests/cases/case_registry.h"
 
-namespace paddock::cases {
+namespace paddock::cases::journal_cases {
 
 namespace {
 
@@ -32,4 +32,4 @@ const Registrar registrar{"run_event", runEvent};
 
 } // namespace
 
-} // namespace paddock::cases
+} // namespace paddock::cases::journal_cases

@@ -14,7 +14,7 @@
 
 #include <QDateTime>
 
-namespace paddock::cases {
+namespace paddock::cases::lead_cases {
 
 namespace {
 
@@ -230,4 +230,4 @@ const Registrar registrars[] = {
 
 } // namespace
 
-} // namespace paddock::cases
+} // namespace paddock::cases::lead_cases

@@ -14,7 +14,7 @@
 #include <map>
 #include <set>
 
-namespace paddock::cases {
+namespace paddock::cases::lease_cases {
 
 namespace {
 
@@ -500,4 +500,4 @@ const Registrar capacityReload("capacity.reload", runCapacityReload);
 
 } // namespace
 
-} // namespace paddock::cases
+} // namespace paddock::cases::lease_cases

@@ -6,7 +6,7 @@
 
 #include <deque>
 
-namespace paddock::cases {
+namespace paddock::cases::llm_cases {
 
 namespace {
 
@@ -194,4 +194,4 @@ const Registrar llm6("llm.run", run);
 
 } // namespace
 
-} // namespace paddock::cases
+} // namespace paddock::cases::llm_cases

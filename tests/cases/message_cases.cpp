@@ -7,7 +7,7 @@
 #include "core/message/usage_records.h"
 #include "tests/cases/case_registry.h"
 
-namespace paddock::cases {
+namespace paddock::cases::message_cases {
 
 namespace {
 
@@ -134,4 +134,4 @@ const Registrar registrars[] = {
 
 } // namespace
 
-} // namespace paddock::cases
+} // namespace paddock::cases::message_cases

@@ -14,7 +14,7 @@
 
 #include <QDateTime>
 
-namespace paddock::cases {
+namespace paddock::cases::middleware_cases {
 
 namespace {
 
@@ -516,4 +516,4 @@ const Registrar r13("chain", chainList);
 
 } // namespace
 
-} // namespace paddock::cases
+} // namespace paddock::cases::middleware_cases

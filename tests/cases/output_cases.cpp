@@ -14,7 +14,7 @@
 
 #include <QTemporaryDir>
 
-namespace paddock::cases {
+namespace paddock::cases::output_cases {
 
 namespace {
 
@@ -250,4 +250,4 @@ const Registrar r11("knowledge.resolve", knowledgeResolve);
 
 } // namespace
 
-} // namespace paddock::cases
+} // namespace paddock::cases::output_cases

@@ -6,7 +6,7 @@
 
 #include <QLoggingCategory>
 
-namespace paddock::cases {
+namespace paddock::cases::provisioner_cases {
 
 namespace {
 
@@ -191,4 +191,4 @@ const Registrar provisioner("client.provisioner", runProvisioner);
 
 } // namespace
 
-} // namespace paddock::cases
+} // namespace paddock::cases::provisioner_cases

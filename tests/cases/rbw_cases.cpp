@@ -7,7 +7,7 @@
 #include "core/middleware/tool_error_handling.h"
 #include "tests/cases/middleware_support.h"
 
-namespace paddock::cases {
+namespace paddock::cases::rbw_cases {
 
 namespace {
 
@@ -172,4 +172,4 @@ const Registrar r4("rbw.gate", gate);
 
 } // namespace
 
-} // namespace paddock::cases
+} // namespace paddock::cases::rbw_cases

@@ -19,7 +19,7 @@
 
 #include <algorithm>
 
-namespace paddock::cases {
+namespace paddock::cases::sandbox_cases {
 
 namespace {
 
@@ -313,4 +313,4 @@ const Registrar registrars[] = {
 
 } // namespace
 
-} // namespace paddock::cases
+} // namespace paddock::cases::sandbox_cases

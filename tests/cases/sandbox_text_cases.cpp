@@ -17,7 +17,7 @@
 
 #include <algorithm>
 
-namespace paddock::cases {
+namespace paddock::cases::sandbox_text_cases {
 
 namespace {
 
@@ -247,4 +247,4 @@ const Registrar registrars[] = {
 
 } // namespace
 
-} // namespace paddock::cases
+} // namespace paddock::cases::sandbox_text_cases

@@ -12,7 +12,7 @@
 #include <map>
 #include <thread>
 
-namespace paddock::cases {
+namespace paddock::cases::sandboxd_cases {
 
 namespace {
 
@@ -566,4 +566,4 @@ const Registrar socketCases("server.ws", runServerCase);
 
 } // namespace
 
-} // namespace paddock::cases
+} // namespace paddock::cases::sandboxd_cases

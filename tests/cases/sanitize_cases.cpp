@@ -6,7 +6,7 @@
 #include "core/middleware/tool_result_sanitization.h"
 #include "tests/cases/middleware_support.h"
 
-namespace paddock::cases {
+namespace paddock::cases::sanitize_cases {
 
 namespace {
 
@@ -75,4 +75,4 @@ const Registrar r4("toolsanitize.result", toolResult);
 
 } // namespace
 
-} // namespace paddock::cases
+} // namespace paddock::cases::sanitize_cases

@@ -12,7 +12,7 @@
 #include "tests/cases/middleware_support.h"
 #include "tests/support/skill_disk.h"
 
-namespace paddock::cases {
+namespace paddock::cases::skill_cases {
 
 namespace {
 
@@ -378,4 +378,4 @@ const Registrar registrars[] = {
 
 } // namespace
 
-} // namespace paddock::cases
+} // namespace paddock::cases::skill_cases

@@ -14,7 +14,7 @@
 
 #include <algorithm>
 
-namespace paddock::cases {
+namespace paddock::cases::tool_cases {
 
 namespace {
 
@@ -131,4 +131,4 @@ const Registrar registrars[] = {
 
 } // namespace
 
-} // namespace paddock::cases
+} // namespace paddock::cases::tool_cases

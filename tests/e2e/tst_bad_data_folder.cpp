@@ -4,6 +4,7 @@
 // stored stays as it is, and what cannot be stored is said.
 
 #include "tests/support/paddock_program.h"
+#include "tests/support/test_main.h"
 
 #include <QDir>
 #include <QFile>
@@ -12,6 +13,8 @@
 #include <QtEndian>
 
 #include <unistd.h>
+
+namespace tst_bad_data_folder {
 
 using namespace paddock;
 using namespace paddock::test;
@@ -252,5 +255,7 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(BadDataFolderTest)
+} // namespace tst_bad_data_folder
+
+PADDOCK_TEST(tst_bad_data_folder, BadDataFolderTest)
 #include "tst_bad_data_folder.moc"

@@ -4,6 +4,7 @@
 // code of the design, no hang, nothing lost and nothing left behind.
 
 #include "tests/support/paddock_program.h"
+#include "tests/support/test_main.h"
 
 #include <QDir>
 #include <QFile>
@@ -12,6 +13,8 @@
 #include <csignal>
 
 #include <sys/stat.h>
+
+namespace tst_bad_input {
 
 using namespace paddock;
 using namespace paddock::test;
@@ -295,5 +298,7 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(BadInputTest)
+} // namespace tst_bad_input
+
+PADDOCK_TEST(tst_bad_input, BadInputTest)
 #include "tst_bad_input.moc"

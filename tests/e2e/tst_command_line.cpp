@@ -7,6 +7,7 @@
 #include "core/journal/journal_reader.h"
 #include "tests/support/paddock_program.h"
 #include "tests/support/raw_http.h"
+#include "tests/support/test_main.h"
 
 #include <QDir>
 #include <QFile>
@@ -15,6 +16,8 @@
 #include <csignal>
 #include <set>
 #include <string>
+
+namespace tst_command_line {
 
 using namespace paddock;
 using namespace paddock::test;
@@ -456,5 +459,7 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(CommandLineTest)
+} // namespace tst_command_line
+
+PADDOCK_TEST(tst_command_line, CommandLineTest)
 #include "tst_command_line.moc"

@@ -4,6 +4,7 @@
 // does to its shell, the next one runs, the run ends, and nothing stays behind.
 
 #include "tests/support/paddock_program.h"
+#include "tests/support/test_main.h"
 
 #include <QDir>
 #include <QDirIterator>
@@ -13,6 +14,8 @@
 
 #include <sys/stat.h>
 #include <unistd.h>
+
+namespace tst_hard_commands {
 
 using namespace paddock;
 using namespace paddock::test;
@@ -320,5 +323,7 @@ private:
     }
 };
 
-QTEST_GUILESS_MAIN(HardCommandsTest)
+} // namespace tst_hard_commands
+
+PADDOCK_TEST(tst_hard_commands, HardCommandsTest)
 #include "tst_hard_commands.moc"

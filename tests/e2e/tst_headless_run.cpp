@@ -4,6 +4,7 @@
 // tests are skipped with a word, never passed.
 
 #include "tests/support/paddock_program.h"
+#include "tests/support/test_main.h"
 
 #include <QDir>
 #include <QDirIterator>
@@ -13,6 +14,8 @@
 #include <QTest>
 
 #include <csignal>
+
+namespace tst_headless_run {
 
 using namespace paddock;
 using namespace paddock::test;
@@ -188,5 +191,7 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(HeadlessRunTest)
+} // namespace tst_headless_run
+
+PADDOCK_TEST(tst_headless_run, HeadlessRunTest)
 #include "tst_headless_run.moc"

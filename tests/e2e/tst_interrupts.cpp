@@ -4,6 +4,7 @@
 // it, and the next run works in the same place.
 
 #include "tests/support/paddock_program.h"
+#include "tests/support/test_main.h"
 
 #include <QRandomGenerator>
 #include <QTest>
@@ -11,6 +12,8 @@
 #include <csignal>
 
 #include <unistd.h>
+
+namespace tst_interrupts {
 
 using namespace paddock;
 using namespace paddock::test;
@@ -211,5 +214,7 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(InterruptsTest)
+} // namespace tst_interrupts
+
+PADDOCK_TEST(tst_interrupts, InterruptsTest)
 #include "tst_interrupts.moc"

@@ -5,6 +5,7 @@
 #include "app/main_window.h"
 #include "tests/core/run/run_probe.h"
 #include "tests/e2e/window_text.h"
+#include "tests/support/test_main.h"
 #include "ui/action/action_registry.h"
 #include "ui/dock/panel_dock.h"
 #include "ui/dock/panel_header.h"
@@ -37,6 +38,8 @@
 #include <QTextBlock>
 #include <QTextLayout>
 #include <QThreadPool>
+
+namespace tst_live_window {
 
 using namespace paddock;
 using namespace paddock::test;
@@ -570,5 +573,7 @@ void TestLiveWindow::recoveryIsSeen()
     checkPictures(desk, utf8("recovery"));
 }
 
-QTEST_MAIN(TestLiveWindow)
+} // namespace tst_live_window
+
+PADDOCK_GUI_TEST(tst_live_window, TestLiveWindow)
 #include "tst_live_window.moc"

@@ -4,10 +4,13 @@
 // seen by all, working directories, variables and jobs by nobody else.
 
 #include "tests/support/paddock_program.h"
+#include "tests/support/test_main.h"
 
 #include <QRegularExpression>
 #include <QSet>
 #include <QTest>
+
+namespace tst_many_subagents {
 
 using namespace paddock;
 using namespace paddock::test;
@@ -188,5 +191,7 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(ManySubagentsTest)
+} // namespace tst_many_subagents
+
+PADDOCK_TEST(tst_many_subagents, ManySubagentsTest)
 #include "tst_many_subagents.moc"

@@ -5,12 +5,15 @@
 // With PADDOCK_FUZZ_INPUT=FILE each input is written there first: after a crash it is what did it. With
 // PADDOCK_FUZZ_MUTATIONS=N it goes on longer.
 #include "tests/fuzz/fuzz_targets.h"
+#include "tests/support/test_main.h"
 
 #include <QDir>
 #include <QFile>
 #include <QTest>
 
 #include <random>
+
+namespace tst_fuzz_corpus {
 
 using namespace paddock;
 
@@ -134,5 +137,7 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestFuzzCorpus)
+} // namespace tst_fuzz_corpus
+
+PADDOCK_TEST(tst_fuzz_corpus, TestFuzzCorpus)
 #include "tst_fuzz_corpus.moc"

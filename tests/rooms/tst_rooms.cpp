@@ -4,6 +4,7 @@
 // Reads the whole checkout and says where it breaks a rule of the house. Each rule is first shown that it can fail.
 #include "tests/rooms/rules.h"
 #include "tests/rooms/source_text.h"
+#include "tests/support/test_main.h"
 
 #include <QDir>
 #include <QDirIterator>
@@ -12,6 +13,8 @@
 #include <QTest>
 
 #include <functional>
+
+namespace tst_rooms {
 
 using namespace paddock::rooms;
 
@@ -265,5 +268,7 @@ void TestRooms::checkoutKeepsTheRules()
     expectNone(found);
 }
 
-QTEST_GUILESS_MAIN(TestRooms)
+} // namespace tst_rooms
+
+PADDOCK_TEST(tst_rooms, TestRooms)
 #include "tst_rooms.moc"

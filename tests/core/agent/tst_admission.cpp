@@ -4,9 +4,12 @@
 #include "core/agent/subagent_loop.h"
 #include "core/base/run_on.h"
 #include "tests/support/spin.h"
+#include "tests/support/test_main.h"
 
 #include <QTest>
 #include <QThread>
+
+namespace tst_admission {
 
 using namespace paddock;
 using namespace paddock::test;
@@ -194,5 +197,7 @@ void TestAdmission::loopComesBackAfterShutdown()
     QVERIFY(only.shutdown(5000));
 }
 
-QTEST_GUILESS_MAIN(TestAdmission)
+} // namespace tst_admission
+
+PADDOCK_TEST(tst_admission, TestAdmission)
 #include "tst_admission.moc"

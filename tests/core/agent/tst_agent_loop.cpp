@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Paddock authors
 #include "tests/core/agent/agent_fixture.h"
+#include "tests/support/test_main.h"
+
+namespace tst_agent_loop {
 
 using namespace paddock;
 using namespace paddock::test;
@@ -369,5 +372,7 @@ void TestAgentLoop::tellsWhatHappens()
                                               "model.request model.delta model.response"));
 }
 
-QTEST_GUILESS_MAIN(TestAgentLoop)
+} // namespace tst_agent_loop
+
+PADDOCK_TEST(tst_agent_loop, TestAgentLoop)
 #include "tst_agent_loop.moc"

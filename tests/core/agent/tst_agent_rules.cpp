@@ -9,10 +9,13 @@
 #include "core/agent/subagent_registry.h"
 #include "core/agent/usage_ledger.h"
 #include "tests/support/spin.h"
+#include "tests/support/test_main.h"
 
 #include <QTest>
 
 #include <thread>
+
+namespace tst_agent_rules {
 
 using namespace paddock;
 
@@ -197,5 +200,7 @@ void TestAgentRules::failureOutcomes()
     QCOMPARE(*outcomeOfFailure({ErrorCode::Timeout, {}, Json::object(), nullptr}, StopCause::None, 5s).error, errorCodeName(ErrorCode::Timeout));
 }
 
-QTEST_GUILESS_MAIN(TestAgentRules)
+} // namespace tst_agent_rules
+
+PADDOCK_TEST(tst_agent_rules, TestAgentRules)
 #include "tst_agent_rules.moc"

@@ -5,8 +5,11 @@
 #include "core/agent/skill_section.h"
 #include "tests/core/agent/agent_fixture.h"
 #include "tests/support/skill_disk.h"
+#include "tests/support/test_main.h"
 
 #include <QTest>
+
+namespace tst_gear {
 
 using namespace paddock;
 using namespace paddock::test;
@@ -169,5 +172,7 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestGear)
+} // namespace tst_gear
+
+PADDOCK_TEST(tst_gear, TestGear)
 #include "tst_gear.moc"

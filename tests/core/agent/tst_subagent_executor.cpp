@@ -4,6 +4,9 @@
 #include "core/agent/subagent_loop.h"
 #include "core/agent/subagent_executor.h"
 #include "tests/core/agent/agent_fixture.h"
+#include "tests/support/test_main.h"
+
+namespace tst_subagent_executor {
 
 using namespace paddock;
 using namespace paddock::test;
@@ -394,5 +397,7 @@ void TestSubagentExecutor::brokenFactories()
     QCOMPARE(noModels.run().answer, QStringLiteral("Task failed. Error: No chat models are configured"));
 }
 
-QTEST_GUILESS_MAIN(TestSubagentExecutor)
+} // namespace tst_subagent_executor
+
+PADDOCK_TEST(tst_subagent_executor, TestSubagentExecutor)
 #include "tst_subagent_executor.moc"

@@ -5,12 +5,15 @@
 #include "core/base/run_on.h"
 #include "core/base/task_scope.h"
 #include "tests/core/base/loop_guard.h"
+#include "tests/support/test_main.h"
 
 #include <QObject>
 #include <QSemaphore>
 
 #include <atomic>
 #include <thread>
+
+namespace tst_async {
 
 using namespace paddock;
 using namespace paddock::test;
@@ -491,5 +494,7 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestAsync)
+} // namespace tst_async
+
+PADDOCK_TEST(tst_async, TestAsync)
 #include "tst_async.moc"

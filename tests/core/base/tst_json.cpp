@@ -2,11 +2,14 @@
 // SPDX-FileCopyrightText: The Paddock authors
 #include "core/base/error.h"
 #include "core/base/json.h"
+#include "tests/support/test_main.h"
 
 #include <QElapsedTimer>
 #include <QTest>
 
 #include <limits>
+
+namespace tst_json {
 
 using namespace paddock;
 
@@ -131,5 +134,7 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestJson)
+} // namespace tst_json
+
+PADDOCK_TEST(tst_json, TestJson)
 #include "tst_json.moc"

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Paddock authors
 #include "core/base/line_diff.h"
+#include "tests/support/test_main.h"
 
 #include <QRandomGenerator>
 #include <QTest>
+
+namespace tst_line_diff {
 
 using namespace paddock;
 
@@ -78,5 +81,7 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(LineDiffTest)
+} // namespace tst_line_diff
+
+PADDOCK_TEST(tst_line_diff, LineDiffTest)
 #include "tst_line_diff.moc"

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Paddock authors
 #include "core/base/name_search.h"
+#include "tests/support/test_main.h"
 
 #include <QElapsedTimer>
 #include <QTest>
+
+namespace tst_name_search {
 
 using namespace paddock;
 
@@ -81,5 +84,7 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestNameSearch)
+} // namespace tst_name_search
+
+PADDOCK_TEST(tst_name_search, TestNameSearch)
 #include "tst_name_search.moc"

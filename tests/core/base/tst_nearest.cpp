@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Paddock authors
 #include "core/base/nearest.h"
+#include "tests/support/test_main.h"
 
 #include <QTest>
+
+namespace tst_nearest {
 
 using namespace paddock;
 
@@ -34,5 +37,7 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(NearestTest)
+} // namespace tst_nearest
+
+PADDOCK_TEST(tst_nearest, NearestTest)
 #include "tst_nearest.moc"

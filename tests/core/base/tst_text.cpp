@@ -4,10 +4,13 @@
 #include "core/base/error.h"
 #include "core/base/ids.h"
 #include "core/base/text.h"
+#include "tests/support/test_main.h"
 
 #include <QRegularExpression>
 #include <QSet>
 #include <QTest>
+
+namespace tst_text {
 
 using namespace paddock;
 
@@ -153,5 +156,7 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestText)
+} // namespace tst_text
+
+PADDOCK_TEST(tst_text, TestText)
 #include "tst_text.moc"

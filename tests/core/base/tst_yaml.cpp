@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Paddock authors
 #include "core/base/yaml.h"
+#include "tests/support/test_main.h"
 
 #include <QTest>
+
+namespace tst_yaml {
 
 using namespace paddock;
 
@@ -130,5 +133,7 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestYaml)
+} // namespace tst_yaml
+
+PADDOCK_TEST(tst_yaml, TestYaml)
 #include "tst_yaml.moc"

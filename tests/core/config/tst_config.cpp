@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Paddock authors
 #include "core/config/config.h"
+#include "tests/support/test_main.h"
 
 #include <QTest>
+
+namespace tst_config {
 
 using namespace paddock;
 
@@ -85,5 +88,7 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(ConfigTest)
+} // namespace tst_config
+
+PADDOCK_TEST(tst_config, ConfigTest)
 #include "tst_config.moc"

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Paddock authors
 #include "core/event/event_bus.h"
+#include "tests/support/test_main.h"
 
 #include <QSemaphore>
 #include <QTest>
 
 #include <atomic>
 #include <thread>
+
+namespace tst_event_bus {
 
 using namespace paddock;
 
@@ -217,5 +220,7 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestEventBus)
+} // namespace tst_event_bus
+
+PADDOCK_TEST(tst_event_bus, TestEventBus)
 #include "tst_event_bus.moc"

@@ -2,8 +2,11 @@
 // SPDX-FileCopyrightText: The Paddock authors
 #include "core/event/event_codec.h"
 #include "tests/core/event/random_event.h"
+#include "tests/support/test_main.h"
 
 #include <QTest>
+
+namespace tst_event_codec {
 
 using namespace paddock;
 using namespace paddock::test;
@@ -200,5 +203,7 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestEventCodec)
+} // namespace tst_event_codec
+
+PADDOCK_TEST(tst_event_codec, TestEventCodec)
 #include "tst_event_codec.moc"

@@ -9,12 +9,15 @@
 #include "tests/core/base/loop_guard.h"
 #include "tests/core/event/random_event.h"
 #include "tests/core/journal/journal_fixture.h"
+#include "tests/support/test_main.h"
 
 #include <QBuffer>
 #include <QDir>
 #include <QFile>
 
 #include <thread>
+
+namespace tst_journal {
 
 using namespace paddock;
 using namespace paddock::test;
@@ -542,5 +545,7 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestJournal)
+} // namespace tst_journal
+
+PADDOCK_TEST(tst_journal, TestJournal)
 #include "tst_journal.moc"

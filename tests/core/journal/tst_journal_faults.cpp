@@ -5,6 +5,7 @@
 #include "core/journal/schema.h"
 #include "tests/core/base/loop_guard.h"
 #include "tests/core/journal/journal_fixture.h"
+#include "tests/support/test_main.h"
 
 #include <QCoreApplication>
 #include <QFile>
@@ -15,6 +16,8 @@
 #include <cstdio>
 #include <sys/resource.h>
 #include <thread>
+
+namespace tst_journal_faults {
 
 using namespace paddock;
 using namespace paddock::test;
@@ -69,7 +72,7 @@ private Q_SLOTS:
         for (int round = 0; round < 3; ++round) {
             const QTemporaryDir dir;
             QProcess child;
-            child.start(QCoreApplication::applicationFilePath(), {QStringLiteral("--write"), dir.path()});
+            child.start(QCoreApplication::applicationFilePath(), {QStringLiteral("tst_journal_faults"), QStringLiteral("--write"), dir.path()});
             QByteArray output;
             while (output.count('\n') < 20 + round * 7) {
                 QVERIFY(child.waitForReadyRead(30000));
@@ -435,7 +438,7 @@ private Q_SLOTS:
     }
 };
 
-int main(int argc, char **argv)
+int run(int argc, char **argv)
 {
     QCoreApplication app(argc, argv);
     const QStringList arguments = QCoreApplication::arguments();
@@ -444,5 +447,9 @@ int main(int argc, char **argv)
     TestJournalFaults test;
     return QTest::qExec(&test, argc, argv);
 }
+
+} // namespace tst_journal_faults
+
+PADDOCK_TEST_RUN(tst_journal_faults, run)
 
 #include "tst_journal_faults.moc"

@@ -3,11 +3,14 @@
 // Tens of thousands of random interleavings of acquire, retain, reuse, release, cancel, slow and failing provider calls and
 // dying sandboxes. PADDOCK_LEASE_SEED=n replays one; PADDOCK_LEASE_RUNS=n sets how many.
 #include "tests/core/lease/fake_lease_host.h"
+#include "tests/support/test_main.h"
 
 #include <QTest>
 
 #include <algorithm>
 #include <random>
+
+namespace tst_lease_random {
 
 using namespace paddock;
 using namespace paddock::test;
@@ -226,5 +229,7 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestLeaseRandom)
+} // namespace tst_lease_random
+
+PADDOCK_TEST(tst_lease_random, TestLeaseRandom)
 #include "tst_lease_random.moc"

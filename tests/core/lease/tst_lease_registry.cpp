@@ -5,11 +5,14 @@
 #include "core/base/async.h"
 #include "core/base/run_on.h"
 #include "tests/core/lease/fake_lease_host.h"
+#include "tests/support/test_main.h"
 
 #include <QTest>
 
 #include <algorithm>
 #include <random>
+
+namespace tst_lease_registry {
 
 using namespace paddock;
 using namespace paddock::test;
@@ -270,5 +273,7 @@ void TestLeaseRegistry::manyThreads()
     QCOMPARE(host->releasedWhileOwned.load(), 0);
 }
 
-QTEST_GUILESS_MAIN(TestLeaseRegistry)
+} // namespace tst_lease_registry
+
+PADDOCK_TEST(tst_lease_registry, TestLeaseRegistry)
 #include "tst_lease_registry.moc"

@@ -2,10 +2,13 @@
 // SPDX-FileCopyrightText: The Paddock authors
 #include "core/llm/scenario.h"
 #include "core/llm/scenario_text.h"
+#include "tests/support/test_main.h"
 
 #include <QDir>
 #include <QFile>
 #include <QTest>
+
+namespace tst_scenario {
 
 using namespace paddock;
 using namespace std::chrono_literals;
@@ -218,5 +221,7 @@ void TestScenario::builtInOnesAreValid()
     QVERIFY(!(*parsed)->task.isEmpty());
 }
 
-QTEST_GUILESS_MAIN(TestScenario)
+} // namespace tst_scenario
+
+PADDOCK_TEST(tst_scenario, TestScenario)
 #include "tst_scenario.moc"

@@ -2,8 +2,11 @@
 // SPDX-FileCopyrightText: The Paddock authors
 #include "core/base/run_on.h"
 #include "core/llm/scripted_model.h"
+#include "tests/support/test_main.h"
 
 #include <QTest>
+
+namespace tst_scripted_model {
 
 using namespace paddock;
 using namespace std::chrono_literals;
@@ -289,5 +292,7 @@ void TestScriptedModel::serveSeveralLoops()
         QCOMPARE(right, 50);
 }
 
-QTEST_GUILESS_MAIN(TestScriptedModel)
+} // namespace tst_scripted_model
+
+PADDOCK_TEST(tst_scripted_model, TestScriptedModel)
 #include "tst_scripted_model.moc"

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Paddock authors
 #include "core/message/message.h"
+#include "tests/support/test_main.h"
 
 #include <QTest>
+
+namespace tst_message {
 
 using namespace paddock;
 
@@ -88,5 +91,7 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestMessage)
+} // namespace tst_message
+
+PADDOCK_TEST(tst_message, TestMessage)
 #include "tst_message.moc"

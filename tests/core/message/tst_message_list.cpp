@@ -2,11 +2,14 @@
 // SPDX-FileCopyrightText: The Paddock authors
 #include "core/message/message_list.h"
 #include "core/message/state.h"
+#include "tests/support/test_main.h"
 
 #include <QSet>
 #include <QTest>
 
 #include <random>
+
+namespace tst_message_list {
 
 using namespace paddock;
 
@@ -265,5 +268,7 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestMessageList)
+} // namespace tst_message_list
+
+PADDOCK_TEST(tst_message_list, TestMessageList)
 #include "tst_message_list.moc"

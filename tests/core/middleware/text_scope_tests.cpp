@@ -14,6 +14,8 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+namespace tst_tool_output {
+
 using namespace paddock;
 using namespace paddock::test;
 
@@ -347,3 +349,5 @@ void TestToolOutput::shownDocumentsFollowTheirFilter()
     scope["display"]["datasets"][0]["documents"][0]["id"] = "z";
     QVERIFY(!knowledge_scope::canonical(scope));
 }
+
+} // namespace tst_tool_output

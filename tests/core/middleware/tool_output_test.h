@@ -4,6 +4,8 @@
 
 #include <QObject>
 
+namespace tst_tool_output {
+
 /// What the case files do not show of the members that rewrite results and requests: files, failures, hostile content.
 class TestToolOutput : public QObject
 {
@@ -51,3 +53,5 @@ private Q_SLOTS:
     void configurationIsChecked();
     void redactionNeedsASecret();
 };
+
+} // namespace tst_tool_output

@@ -4,8 +4,11 @@
 #include "core/middleware/chain_build.h"
 #include "core/middleware/route.h"
 #include "tests/core/middleware/chain_fixture.h"
+#include "tests/support/test_main.h"
 
 #include <QTest>
+
+namespace tst_chain {
 
 using namespace paddock;
 using namespace paddock::test;
@@ -377,5 +380,7 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestChain)
+} // namespace tst_chain
+
+PADDOCK_TEST(tst_chain, TestChain)
 #include "tst_chain.moc"

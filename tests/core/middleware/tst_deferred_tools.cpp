@@ -7,11 +7,14 @@
 #include "core/middleware/view_image_member.h"
 #include "core/tool/view_image.h"
 #include "tests/core/middleware/chain_fixture.h"
+#include "tests/support/test_main.h"
 
 #include <QDir>
 #include <QFile>
 #include <QTemporaryDir>
 #include <QTest>
+
+namespace tst_deferred_tools {
 
 using namespace paddock;
 using namespace paddock::test;
@@ -284,5 +287,7 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestDeferredTools)
+} // namespace tst_deferred_tools
+
+PADDOCK_TEST(tst_deferred_tools, TestDeferredTools)
 #include "tst_deferred_tools.moc"

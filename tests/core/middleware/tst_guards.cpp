@@ -9,8 +9,11 @@
 #include "core/middleware/tool_progress.h"
 #include "core/middleware/tool_receipt.h"
 #include "tests/core/middleware/chain_fixture.h"
+#include "tests/support/test_main.h"
 
 #include <QTest>
+
+namespace tst_guards {
 
 using namespace paddock;
 using namespace paddock::test;
@@ -537,5 +540,7 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestGuards)
+} // namespace tst_guards
+
+PADDOCK_TEST(tst_guards, TestGuards)
 #include "tst_guards.moc"

@@ -6,9 +6,12 @@
 #include "core/middleware/dangling_tool_call.h"
 #include "core/middleware/system_message_coalescing.h"
 #include "tests/core/middleware/chain_fixture.h"
+#include "tests/support/test_main.h"
 
 #include <QRandomGenerator>
 #include <QTest>
+
+namespace tst_history_property {
 
 using namespace paddock;
 using namespace paddock::test;
@@ -176,5 +179,7 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestHistoryProperty)
+} // namespace tst_history_property
+
+PADDOCK_TEST(tst_history_property, TestHistoryProperty)
 #include "tst_history_property.moc"

@@ -15,10 +15,13 @@
 #include "core/middleware/uploads.h"
 #include "core/middleware/usage_attribution.h"
 #include "tests/core/middleware/chain_fixture.h"
+#include "tests/support/test_main.h"
 
 #include <QDir>
 #include <QTemporaryDir>
 #include <QTest>
+
+namespace tst_lead_members {
 
 using namespace paddock;
 using namespace paddock::test;
@@ -472,5 +475,7 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestLeadMembers)
+} // namespace tst_lead_members
+
+PADDOCK_TEST(tst_lead_members, TestLeadMembers)
 #include "tst_lead_members.moc"

@@ -4,10 +4,13 @@
 #include "core/middleware/chain_build.h"
 #include "core/middleware/llm_error_handling.h"
 #include "tests/core/middleware/chain_fixture.h"
+#include "tests/support/test_main.h"
 
 #include <QElapsedTimer>
 #include <QTest>
 #include <QTimer>
+
+namespace tst_llm_calls {
 
 using namespace paddock;
 using namespace paddock::test;
@@ -358,5 +361,7 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestLlmCalls)
+} // namespace tst_llm_calls
+
+PADDOCK_TEST(tst_llm_calls, TestLlmCalls)
 #include "tst_llm_calls.moc"

@@ -13,8 +13,11 @@
 #include "core/middleware/tool_error_handling.h"
 #include "core/middleware/tool_meta.h"
 #include "tests/core/middleware/chain_fixture.h"
+#include "tests/support/test_main.h"
 
 #include <QTest>
+
+namespace tst_members {
 
 using namespace paddock;
 using namespace paddock::test;
@@ -437,5 +440,7 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestMembers)
+} // namespace tst_members
+
+PADDOCK_TEST(tst_members, TestMembers)
 #include "tst_members.moc"

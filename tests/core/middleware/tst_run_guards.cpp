@@ -9,10 +9,13 @@
 #include "core/middleware/terminal_response.h"
 #include "core/middleware/token_budget.h"
 #include "tests/core/middleware/chain_fixture.h"
+#include "tests/support/test_main.h"
 
 #include <QTest>
 
 #include <limits>
+
+namespace tst_run_guards {
 
 using namespace paddock;
 using namespace paddock::test;
@@ -340,5 +343,7 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestRunGuards)
+} // namespace tst_run_guards
+
+PADDOCK_TEST(tst_run_guards, TestRunGuards)
 #include "tst_run_guards.moc"

@@ -7,8 +7,11 @@
 #include "core/middleware/skill_tool_policy.h"
 #include "tests/core/middleware/chain_fixture.h"
 #include "tests/support/skill_disk.h"
+#include "tests/support/test_main.h"
 
 #include <QTest>
+
+namespace tst_skills {
 
 using namespace paddock;
 using namespace paddock::test;
@@ -337,5 +340,7 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestSkills)
+} // namespace tst_skills
+
+PADDOCK_TEST(tst_skills, TestSkills)
 #include "tst_skills.moc"

@@ -8,9 +8,12 @@
 #include "core/middleware/tool_output_budget.h"
 #include "tests/core/middleware/tool_output_fixture.h"
 #include "tests/core/middleware/tool_output_test.h"
+#include "tests/support/test_main.h"
 
 #include <QTemporaryDir>
 #include <QTest>
+
+namespace tst_tool_output {
 
 using namespace paddock;
 using namespace paddock::test;
@@ -485,4 +488,6 @@ void TestToolOutput::redactionNeedsASecret()
     QVERIFY(set && set->enabled && !set->phone && set->email && set->failClosed);
 }
 
-QTEST_GUILESS_MAIN(TestToolOutput)
+} // namespace tst_tool_output
+
+PADDOCK_TEST(tst_tool_output, TestToolOutput)

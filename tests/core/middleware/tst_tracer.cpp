@@ -2,8 +2,11 @@
 // SPDX-FileCopyrightText: The Paddock authors
 #include "core/middleware/chain_build.h"
 #include "tests/core/middleware/chain_fixture.h"
+#include "tests/support/test_main.h"
 
 #include <QTest>
+
+namespace tst_tracer {
 
 using namespace paddock;
 using namespace paddock::test;
@@ -234,5 +237,7 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestTracer)
+} // namespace tst_tracer
+
+PADDOCK_TEST(tst_tracer, TestTracer)
 #include "tst_tracer.moc"

@@ -2,10 +2,13 @@
 // SPDX-FileCopyrightText: The Paddock authors
 // Live runs through the service: the real server in the real bubblewrap, short scripted runs.
 #include "tests/core/run/run_probe.h"
+#include "tests/support/test_main.h"
 
 #include <QSet>
 #include <QTemporaryDir>
 #include <QTest>
+
+namespace tst_live_runs {
 
 using namespace paddock;
 using namespace paddock::test;
@@ -316,5 +319,7 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestLiveRuns)
+} // namespace tst_live_runs
+
+PADDOCK_TEST(tst_live_runs, TestLiveRuns)
 #include "tst_live_runs.moc"

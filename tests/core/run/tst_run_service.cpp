@@ -5,12 +5,15 @@
 #include "core/journal/journal.h"
 #include "core/run/scenarios.h"
 #include "tests/core/run/run_probe.h"
+#include "tests/support/test_main.h"
 
 #include <QTemporaryDir>
 #include <QTest>
 #include <QThreadPool>
 
 #include <unistd.h>
+
+namespace tst_run_service {
 
 using namespace paddock;
 using namespace paddock::test;
@@ -313,5 +316,7 @@ private:
     }
 };
 
-QTEST_GUILESS_MAIN(TestRunService)
+} // namespace tst_run_service
+
+PADDOCK_TEST(tst_run_service, TestRunService)
 #include "tst_run_service.moc"

@@ -3,9 +3,12 @@
 // Skills of the configuration in whole runs: prompt, slash command, policy, and the copies that agents read.
 #include "core/run/skill_wiring.h"
 #include "tests/core/run/run_probe.h"
+#include "tests/support/test_main.h"
 
 #include <QTemporaryDir>
 #include <QTest>
+
+namespace tst_skill_runs {
 
 using namespace paddock;
 using namespace paddock::test;
@@ -151,5 +154,7 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestSkillRuns)
+} // namespace tst_skill_runs
+
+PADDOCK_TEST(tst_skill_runs, TestSkillRuns)
 #include "tst_skill_runs.moc"

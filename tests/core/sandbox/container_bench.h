@@ -4,6 +4,7 @@
 
 #include "core/sandbox/aio/aio_provider.h"
 #include "core/sandbox/backend/container_backend.h"
+#include "core/sandbox/sandbox_ids.h"
 #include "tests/support/spin.h"
 
 #include <QDir>
@@ -123,7 +124,7 @@ struct ContainerBench {
         provider.reset();
     }
     static ThreadKey key(const char *thread = "t") { return {UserId(QStringLiteral("u")), ThreadId(QString::fromLatin1(thread))}; }
-    static QString idOf(const char *thread = "t");
+    static QString idOf(const char *thread = "t") { return deterministicSandboxId(QStringLiteral("u"), QString::fromLatin1(thread)); }
     QString nameOf(const char *thread = "t") const { return options.prefix + u'-' + idOf(thread); }
 
     /// Empty, or why it failed.

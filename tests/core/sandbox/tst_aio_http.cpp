@@ -6,6 +6,7 @@
 #include "core/sandbox/aio/http_parser.h"
 #include "tests/support/fake_aio.h"
 #include "tests/support/spin.h"
+#include "tests/support/test_main.h"
 
 #include <QLocalServer>
 #include <QLocalSocket>
@@ -13,6 +14,8 @@
 #include <QTest>
 
 #include <algorithm>
+
+namespace tst_aio_http {
 
 using namespace paddock;
 using namespace paddock::aio;
@@ -255,5 +258,7 @@ void TestAioHttp::followsRedirectsOfAGetOnly()
     QCOMPARE((*spin(client.send(request("POST", "/old", "{}"), {})))->status, 307);
 }
 
-QTEST_GUILESS_MAIN(TestAioHttp)
+} // namespace tst_aio_http
+
+PADDOCK_TEST(tst_aio_http, TestAioHttp)
 #include "tst_aio_http.moc"

@@ -5,10 +5,13 @@
 #include "core/sandbox/aio/shell_text.h"
 #include "tests/support/fake_aio.h"
 #include "tests/support/spin.h"
+#include "tests/support/test_main.h"
 
 #include <QTest>
 
 #include <algorithm>
+
+namespace tst_aio_shells {
 
 using namespace paddock;
 using namespace paddock::aio;
@@ -213,5 +216,7 @@ void TestAioShells::countsOccasions()
     QVERIFY(!plan.next(FaultPlan::Point::BashExec, lead));
 }
 
-QTEST_GUILESS_MAIN(TestAioShells)
+} // namespace tst_aio_shells
+
+PADDOCK_TEST(tst_aio_shells, TestAioShells)
 #include "tst_aio_shells.moc"

@@ -3,8 +3,11 @@
 // The whole program with sandbox.use: container, over the stand-in of an engine.
 #include "tests/core/sandbox/container_bench.h"
 #include "tests/support/paddock_program.h"
+#include "tests/support/test_main.h"
 
 #include <QTest>
+
+namespace tst_container_run {
 
 using namespace paddock;
 using namespace paddock::test;
@@ -130,5 +133,7 @@ void TstContainerRun::wrongKeysAreRefused()
     QCOMPARE(m_engine->callsOf("run"), 0);
 }
 
-QTEST_GUILESS_MAIN(TstContainerRun)
+} // namespace tst_container_run
+
+PADDOCK_TEST(tst_container_run, TstContainerRun)
 #include "tst_container_run.moc"

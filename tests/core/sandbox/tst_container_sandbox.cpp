@@ -6,6 +6,7 @@
 #include "core/sandbox/backend/process_mark.h"
 #include "core/sandbox/sandbox_ids.h"
 #include "tests/core/sandbox/container_bench.h"
+#include "tests/support/test_main.h"
 
 #include <QElapsedTimer>
 #include <QStandardPaths>
@@ -14,13 +15,10 @@
 
 #include <cstdio>
 
+namespace tst_container_sandbox {
+
 using namespace paddock;
 using namespace paddock::test;
-
-QString ContainerBench::idOf(const char *thread)
-{
-    return deterministicSandboxId(QStringLiteral("u"), QString::fromLatin1(thread));
-}
 
 namespace {
 
@@ -443,5 +441,7 @@ void TstContainerSandbox::realEngine()
     QVERIFY(*spin(engine.stop(nobody)));
 }
 
-QTEST_GUILESS_MAIN(TstContainerSandbox)
+} // namespace tst_container_sandbox
+
+PADDOCK_TEST(tst_container_sandbox, TstContainerSandbox)
 #include "tst_container_sandbox.moc"

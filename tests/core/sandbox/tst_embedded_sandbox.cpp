@@ -6,6 +6,7 @@
 #include "core/sandbox/backend/embedded_backend.h"
 #include "tests/support/paddock_program.h"
 #include "tests/support/spin.h"
+#include "tests/support/test_main.h"
 
 #include <QDir>
 #include <QDirIterator>
@@ -19,6 +20,8 @@
 
 #include <fcntl.h>
 #include <unistd.h>
+
+namespace tst_embedded_sandbox {
 
 using namespace paddock;
 using namespace paddock::test;
@@ -160,7 +163,7 @@ public:
     explicit Supervisor(const QByteArray &sleep, const QString &bubblewrap = {})
     {
         m_process.setProcessChannelMode(QProcess::ForwardedErrorChannel);
-        m_process.start(QCoreApplication::applicationFilePath(), {superviseOption, m_dir.path(), QString::fromLatin1(sleep), bubblewrap});
+        m_process.start(QCoreApplication::applicationFilePath(), {QStringLiteral("tst_embedded_sandbox"), superviseOption, m_dir.path(), QString::fromLatin1(sleep), bubblewrap});
     }
     QByteArray nextLine()
     {
@@ -557,7 +560,7 @@ void TestEmbeddedSandbox::explainsRefusals()
     QVERIFY(!findServerProgram(QStringLiteral("/nonexistent/server")));
 }
 
-int main(int argc, char **argv)
+int run(int argc, char **argv)
 {
     QCoreApplication app(argc, argv);
     if (argc == 5 && QString::fromLocal8Bit(argv[1]) == superviseOption)
@@ -571,5 +574,9 @@ int main(int argc, char **argv)
     TestEmbeddedSandbox tests;
     return QTest::qExec(&tests, argc, argv);
 }
+
+} // namespace tst_embedded_sandbox
+
+PADDOCK_TEST_RUN(tst_embedded_sandbox, run)
 
 #include "tst_embedded_sandbox.moc"

@@ -3,6 +3,7 @@
 // Commands on the host: output, time-outs, cancellation, children that stay, the environment and the permission.
 #include "core/base/async.h"
 #include "core/sandbox/local/local_provider.h"
+#include "tests/support/test_main.h"
 
 #include <QCoroTask>
 #include <QDir>
@@ -15,6 +16,8 @@
 
 using namespace paddock;
 using namespace std::chrono_literals;
+
+namespace tst_local_commands {
 
 namespace {
 
@@ -231,5 +234,7 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(tst_local_commands)
+} // namespace tst_local_commands
+
+PADDOCK_TEST(tst_local_commands, tst_local_commands)
 #include "tst_local_commands.moc"

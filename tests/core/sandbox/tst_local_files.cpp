@@ -4,6 +4,7 @@
 #include "core/sandbox/local/local_files.h"
 #include "core/sandbox/search.h"
 #include "core/sandbox/virtual_paths.h"
+#include "tests/support/test_main.h"
 
 #include <QDir>
 #include <QFile>
@@ -15,6 +16,8 @@
 #include <atomic>
 #include <fcntl.h>
 #include <thread>
+
+namespace tst_local_files {
 
 using namespace paddock;
 
@@ -268,5 +271,7 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(tst_local_files)
+} // namespace tst_local_files
+
+PADDOCK_TEST(tst_local_files, tst_local_files)
 #include "tst_local_files.moc"

@@ -3,6 +3,7 @@
 // Opening beneath a descriptor: escapes, races, odd names, refused and failing writes.
 #include "core/sandbox/beneath.h"
 #include "core/sandbox/sandbox.h"
+#include "tests/support/test_main.h"
 
 #include <QDir>
 #include <QFile>
@@ -18,6 +19,8 @@
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <thread>
+
+namespace tst_path_beneath {
 
 using namespace paddock;
 
@@ -327,5 +330,7 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(tst_path_beneath)
+} // namespace tst_path_beneath
+
+PADDOCK_TEST(tst_path_beneath, tst_path_beneath)
 #include "tst_path_beneath.moc"

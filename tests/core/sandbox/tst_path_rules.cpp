@@ -16,11 +16,14 @@
 #include "core/sandbox/truncate.h"
 #include "core/sandbox/virtual_paths.h"
 #include "core/sandbox/workspace_rules.h"
+#include "tests/support/test_main.h"
 
 #include <QCoroTask>
 #include <QDir>
 #include <QTemporaryDir>
 #include <QTest>
+
+namespace tst_path_rules {
 
 using namespace paddock;
 using namespace std::chrono_literals;
@@ -347,5 +350,7 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(tst_path_rules)
+} // namespace tst_path_rules
+
+PADDOCK_TEST(tst_path_rules, tst_path_rules)
 #include "tst_path_rules.moc"

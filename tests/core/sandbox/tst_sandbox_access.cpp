@@ -4,10 +4,13 @@
 #include "core/base/completion.h"
 #include "core/sandbox/sandbox_access.h"
 #include "tests/support/spin.h"
+#include "tests/support/test_main.h"
 
 #include <QTest>
 
 #include <map>
+
+namespace tst_sandbox_access {
 
 using namespace paddock;
 using namespace paddock::test;
@@ -205,5 +208,7 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestSandboxAccess)
+} // namespace tst_sandbox_access
+
+PADDOCK_TEST(tst_sandbox_access, TestSandboxAccess)
 #include "tst_sandbox_access.moc"

@@ -3,6 +3,7 @@
 // The watch on real folders: what is told, to whom it is attributed, and what it survives.
 #include "core/base/text.h"
 #include "core/sandbox/workspace_watch.h"
+#include "tests/support/test_main.h"
 
 #include <QCoroTask>
 #include <QDir>
@@ -16,6 +17,8 @@
 #include <mutex>
 #include <sys/stat.h>
 #include <unistd.h>
+
+namespace tst_watch_workspace {
 
 using namespace paddock;
 
@@ -330,5 +333,7 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(tst_watch_workspace)
+} // namespace tst_watch_workspace
+
+PADDOCK_TEST(tst_watch_workspace, tst_watch_workspace)
 #include "tst_watch_workspace.moc"

@@ -4,6 +4,7 @@
 #include "core/sandboxd/process_tree.h"
 #include "core/sandboxd/unique_fd.h"
 #include "tests/support/spin.h"
+#include "tests/support/test_main.h"
 
 #include <QDir>
 #include <QFile>
@@ -14,6 +15,8 @@
 
 #include <fcntl.h>
 #include <unistd.h>
+
+namespace tst_sandboxd_guard {
 
 using namespace paddock;
 using namespace paddock::sandboxd;
@@ -215,5 +218,7 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestSandboxdGuard)
+} // namespace tst_sandboxd_guard
+
+PADDOCK_TEST(tst_sandboxd_guard, TestSandboxdGuard)
 #include "tst_sandboxd_guard.moc"

@@ -9,9 +9,12 @@
 #include "core/sandboxd/router.h"
 #include "core/sandboxd/shell_stream.h"
 #include "core/sandboxd/websocket.h"
+#include "tests/support/test_main.h"
 
 #include <QRandomGenerator>
 #include <QTest>
+
+namespace tst_sandboxd_parts {
 
 using namespace paddock;
 using namespace paddock::sandboxd;
@@ -316,5 +319,7 @@ void TestSandboxdParts::queries()
     QCOMPARE(query.value("bad"), QByteArray("%zz"));
 }
 
-QTEST_GUILESS_MAIN(TestSandboxdParts)
+} // namespace tst_sandboxd_parts
+
+PADDOCK_TEST(tst_sandboxd_parts, TestSandboxdParts)
 #include "tst_sandboxd_parts.moc"

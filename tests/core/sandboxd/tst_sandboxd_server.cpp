@@ -5,6 +5,7 @@
 #include "core/base/json.h"
 #include "tests/support/raw_http.h"
 #include "tests/support/sandboxd_process.h"
+#include "tests/support/test_main.h"
 
 #include <QFile>
 #include <QProcess>
@@ -14,6 +15,8 @@
 #include <csignal>
 #include <fcntl.h>
 #include <unistd.h>
+
+namespace tst_sandboxd_server {
 
 using namespace paddock;
 using namespace std::chrono_literals;
@@ -492,5 +495,7 @@ void TestSandboxdServer::bareSandbox()
     QVERIFY(process.waitForFinished(10'000));
 }
 
-QTEST_GUILESS_MAIN(TestSandboxdServer)
+} // namespace tst_sandboxd_server
+
+PADDOCK_TEST(tst_sandboxd_server, TestSandboxdServer)
 #include "tst_sandboxd_server.moc"

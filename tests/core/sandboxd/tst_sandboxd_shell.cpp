@@ -2,10 +2,13 @@
 // SPDX-FileCopyrightText: The Paddock authors
 // Persistent shells of the real server with real bash: everything that users do to a shell, and exact results after it.
 #include "tests/core/sandboxd/shell_fixture.h"
+#include "tests/support/test_main.h"
 
 #include <QTest>
 
 #include <thread>
+
+namespace tst_sandboxd_shell {
 
 using namespace paddock;
 using namespace std::chrono_literals;
@@ -488,5 +491,7 @@ void TestSandboxdShell::resize()
     QCOMPARE(status, 422);
 }
 
-QTEST_GUILESS_MAIN(TestSandboxdShell)
+} // namespace tst_sandboxd_shell
+
+PADDOCK_TEST(tst_sandboxd_shell, TestSandboxdShell)
 #include "tst_sandboxd_shell.moc"

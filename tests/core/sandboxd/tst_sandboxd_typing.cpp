@@ -2,8 +2,11 @@
 // SPDX-FileCopyrightText: The Paddock authors
 // A person types into a shell of the real server, alone and in turns with commands that are sent.
 #include "tests/core/sandboxd/shell_fixture.h"
+#include "tests/support/test_main.h"
 
 #include <QTest>
+
+namespace tst_sandboxd_typing {
 
 using namespace paddock;
 
@@ -101,5 +104,7 @@ void TestSandboxdTyping::typedAndSentCommandsTakeTurns()
     QCOMPARE(exec(QStringLiteral("test -e /tmp/must_not_be_x; echo $?")).output, QStringLiteral("1"));
 }
 
-QTEST_GUILESS_MAIN(TestSandboxdTyping)
+} // namespace tst_sandboxd_typing
+
+PADDOCK_TEST(tst_sandboxd_typing, TestSandboxdTyping)
 #include "tst_sandboxd_typing.moc"

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Paddock authors
 #include "core/sandboxd/shell_protocol.h"
+#include "tests/support/test_main.h"
 
 #include <QProcess>
 #include <QRandomGenerator>
 #include <QTest>
+
+namespace tst_shell_protocol {
 
 using namespace paddock::sandboxd;
 
@@ -140,5 +143,7 @@ void TestShellProtocol::statesHoldNumbersOnly()
     QCOMPARE(record.state().pipeStatus, QByteArray("1"));
 }
 
-QTEST_GUILESS_MAIN(TestShellProtocol)
+} // namespace tst_shell_protocol
+
+PADDOCK_TEST(tst_shell_protocol, TestShellProtocol)
 #include "tst_shell_protocol.moc"

@@ -2,8 +2,11 @@
 // SPDX-FileCopyrightText: The Paddock authors
 #include "core/skill/skill.h"
 #include "core/skill/slash_command.h"
+#include "tests/support/test_main.h"
 
 #include <QTest>
+
+namespace tst_skill_file {
 
 using namespace paddock;
 
@@ -143,5 +146,7 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestSkillFile)
+} // namespace tst_skill_file
+
+PADDOCK_TEST(tst_skill_file, TestSkillFile)
 #include "tst_skill_file.moc"

@@ -2,11 +2,14 @@
 // SPDX-FileCopyrightText: The Paddock authors
 #include "core/skill/skill_projection.h"
 #include "tests/support/skill_disk.h"
+#include "tests/support/test_main.h"
 
 #include <QTest>
 
 #include <sys/stat.h>
 #include <unistd.h>
+
+namespace tst_skill_store {
 
 using namespace paddock;
 using namespace paddock::test;
@@ -247,5 +250,7 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestSkillStore)
+} // namespace tst_skill_store
+
+PADDOCK_TEST(tst_skill_store, TestSkillStore)
 #include "tst_skill_store.moc"

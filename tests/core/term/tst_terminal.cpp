@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Paddock authors
 #include "core/term/terminal.h"
+#include "tests/support/test_main.h"
 
 #include <QTest>
+
+namespace tst_terminal {
 
 using namespace paddock;
 
@@ -215,5 +218,7 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TerminalTest)
+} // namespace tst_terminal
+
+PADDOCK_TEST(tst_terminal, TerminalTest)
 #include "tst_terminal.moc"

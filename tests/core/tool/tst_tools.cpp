@@ -5,6 +5,7 @@
 #include "core/sandbox/local/local_provider.h"
 #include "core/tool/sandbox_tools.h"
 #include "core/tool/task_tool.h"
+#include "tests/support/test_main.h"
 
 #include <QCoroTask>
 #include <QDir>
@@ -19,6 +20,8 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
+
+namespace tst_tools {
 
 using namespace paddock;
 
@@ -385,5 +388,7 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(tst_tools)
+} // namespace tst_tools
+
+PADDOCK_TEST(tst_tools, tst_tools)
 #include "tst_tools.moc"

@@ -6,10 +6,13 @@
 #include "core/wire/file_query_api.h"
 #include "core/wire/sandbox_api.h"
 #include "core/wire/shell_api.h"
+#include "tests/support/test_main.h"
 
 #include <QTest>
 
 #include <cerrno>
+
+namespace tst_wire {
 
 using namespace paddock;
 using namespace paddock::wire;
@@ -65,7 +68,6 @@ RawReply reply(int status, const QByteArray &body)
 
 } // namespace
 
-Q_DECLARE_METATYPE(Pass)
 
 void TestWire::requestsSurviveTheWire_data()
 {
@@ -284,5 +286,7 @@ void TestWire::contextWithoutDetail()
     QCOMPARE(missing.error().field, QStringLiteral("home_dir"));
 }
 
-QTEST_GUILESS_MAIN(TestWire)
+} // namespace tst_wire
+
+PADDOCK_TEST(tst_wire, TestWire)
 #include "tst_wire.moc"

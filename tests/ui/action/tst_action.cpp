@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Paddock authors
+#include "tests/support/test_main.h"
 #include "ui/action/action_registry.h"
 #include "ui/action/command_palette.h"
 
@@ -9,6 +10,8 @@
 #include <QSettings>
 #include <QTemporaryDir>
 #include <QTest>
+
+namespace tst_action {
 
 using namespace paddock;
 
@@ -107,5 +110,7 @@ void TestAction::paletteRunsByKeyboard()
     QTRY_COMPARE(done.last(), QStringLiteral("agent"));
 }
 
-QTEST_MAIN(TestAction)
+} // namespace tst_action
+
+PADDOCK_GUI_TEST(tst_action, TestAction)
 #include "tst_action.moc"

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Paddock authors
 #include "tests/support/sample_events.h"
+#include "tests/support/test_main.h"
 #include "ui/approval/approvals_panel.h"
 
 #include <QAbstractItemModelTester>
 #include <QSignalSpy>
 #include <QTest>
+
+namespace tst_approvals {
 
 using namespace paddock;
 using namespace paddock::test;
@@ -44,5 +47,7 @@ void TestApprovals::rowsComeAndGo()
     QVERIFY(remark.last().first().toString().isEmpty());
 }
 
-QTEST_MAIN(TestApprovals)
+} // namespace tst_approvals
+
+PADDOCK_GUI_TEST(tst_approvals, TestApprovals)
 #include "tst_approvals.moc"

@@ -5,6 +5,7 @@
 #include "app/main_window.h"
 #include "app/window_panels.h"
 #include "tests/support/sample_service.h"
+#include "tests/support/test_main.h"
 #include "ui/action/action_registry.h"
 #include "ui/action/command_palette.h"
 #include "ui/run/messages_page.h"
@@ -22,6 +23,8 @@
 #include <QStandardPaths>
 #include <QTableView>
 #include <QTest>
+
+namespace tst_item_models {
 
 using namespace paddock;
 using namespace paddock::test;
@@ -242,5 +245,7 @@ private Q_SLOTS:
     }
 };
 
-QTEST_MAIN(TestItemModels)
+} // namespace tst_item_models
+
+PADDOCK_GUI_TEST(tst_item_models, TestItemModels)
 #include "tst_item_models.moc"

@@ -3,6 +3,7 @@
 #include "app/main_window.h"
 #include "app/window_panels.h"
 #include "tests/support/sample_service.h"
+#include "tests/support/test_main.h"
 #include "ui/approval/approvals_panel.h"
 #include "ui/trace/inspector_panel.h"
 #include "ui/action/action_registry.h"
@@ -27,6 +28,8 @@
 #include <QStandardPaths>
 #include <QTemporaryDir>
 #include <QTest>
+
+namespace tst_window {
 
 using namespace paddock;
 using namespace paddock::test;
@@ -226,5 +229,7 @@ void TestWindow::themeSwitchesLive()
     QVERIFY(light.lightness() > dark.lightness() + 80);
 }
 
-QTEST_MAIN(TestWindow)
+} // namespace tst_window
+
+PADDOCK_GUI_TEST(tst_window, TestWindow)
 #include "tst_window.moc"

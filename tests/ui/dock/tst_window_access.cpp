@@ -3,6 +3,7 @@
 // The window without a mouse and without eyes: everything that takes the keyboard has a name, and Tab comes everywhere.
 #include "app/main_window.h"
 #include "tests/support/sample_service.h"
+#include "tests/support/test_main.h"
 #include "ui/action/action_registry.h"
 #include "ui/dock/panel_dock.h"
 #include "ui/run/start_dialog.h"
@@ -15,6 +16,8 @@
 #include <QFileDialog>
 #include <QStandardPaths>
 #include <QTest>
+
+namespace tst_window_access {
 
 using namespace paddock;
 using namespace paddock::test;
@@ -155,5 +158,7 @@ private Q_SLOTS:
     }
 };
 
-QTEST_MAIN(TestWindowAccess)
+} // namespace tst_window_access
+
+PADDOCK_GUI_TEST(tst_window_access, TestWindowAccess)
 #include "tst_window_access.moc"

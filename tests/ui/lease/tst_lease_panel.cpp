@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Paddock authors
 #include "tests/support/sample_events.h"
+#include "tests/support/test_main.h"
 #include "ui/lease/lease_panel.h"
 #include "ui/paint/lane_view.h"
 
 #include <QTest>
+
+namespace tst_lease_panel {
 
 using namespace paddock;
 using namespace paddock::test;
@@ -92,5 +95,7 @@ void TestLeasePanel::everyPrefixIsDrawn()
     QVERIFY(panel.remark().contains(utf8("released after")));
 }
 
-QTEST_MAIN(TestLeasePanel)
+} // namespace tst_lease_panel
+
+PADDOCK_GUI_TEST(tst_lease_panel, TestLeasePanel)
 #include "tst_lease_panel.moc"

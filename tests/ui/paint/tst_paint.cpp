@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Paddock authors
+#include "tests/support/test_main.h"
 #include "ui/paint/figures.h"
 #include "ui/paint/lane_fold.h"
 #include "ui/paint/lane_view.h"
@@ -9,6 +10,8 @@
 #include <QApplication>
 #include <QSignalSpy>
 #include <QTest>
+
+namespace tst_paint {
 
 using namespace paddock;
 
@@ -337,5 +340,7 @@ void TestPaint::viewPaints()
     QVERIFY(pixels > 500);
 }
 
-QTEST_MAIN(TestPaint)
+} // namespace tst_paint
+
+PADDOCK_GUI_TEST(tst_paint, TestPaint)
 #include "tst_paint.moc"

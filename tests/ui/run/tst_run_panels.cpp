@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Paddock authors
 #include "tests/support/sample_events.h"
+#include "tests/support/test_main.h"
 #include "ui/run/conversation_view.h"
 #include "ui/run/messages_page.h"
 #include "ui/run/run_words.h"
@@ -25,6 +26,8 @@
 #include <QTemporaryDir>
 #include <QTest>
 #include <QTreeView>
+
+namespace tst_run_panels {
 
 using namespace paddock;
 using namespace paddock::test;
@@ -356,5 +359,7 @@ void TestRunPanels::startDialogRequest()
     QVERIFY(!dialog.isVisible());
 }
 
-QTEST_MAIN(TestRunPanels)
+} // namespace tst_run_panels
+
+PADDOCK_GUI_TEST(tst_run_panels, TestRunPanels)
 #include "tst_run_panels.moc"

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The Paddock authors
 #include "tests/support/sample_service.h"
 #include "tests/support/spin.h"
+#include "tests/support/test_main.h"
 #include "ui/paint/theme.h"
 #include "ui/shell/shell_pane.h"
 #include "ui/shell/shell_panel.h"
@@ -22,6 +23,8 @@
 #include <QTabWidget>
 #include <QTest>
 #include <QToolButton>
+
+namespace tst_shell {
 
 using namespace paddock;
 using namespace paddock::test;
@@ -545,5 +548,7 @@ private Q_SLOTS:
     }
 };
 
-QTEST_MAIN(TestShell)
+} // namespace tst_shell
+
+PADDOCK_GUI_TEST(tst_shell, TestShell)
 #include "tst_shell.moc"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Paddock authors
 #include "tests/support/sample_events.h"
+#include "tests/support/test_main.h"
 #include "ui/store/event_feed.h"
 #include "ui/store/selection.h"
 
@@ -8,6 +9,8 @@
 #include <QTest>
 
 #include <thread>
+
+namespace tst_stores {
 
 using namespace paddock;
 using namespace paddock::test;
@@ -449,5 +452,7 @@ void TestStores::selectionSignals()
     QCOMPARE(run.count(), 1);
 }
 
-QTEST_GUILESS_MAIN(TestStores)
+} // namespace tst_stores
+
+PADDOCK_TEST(tst_stores, TestStores)
 #include "tst_stores.moc"

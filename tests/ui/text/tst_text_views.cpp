@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Paddock authors
+#include "tests/support/test_main.h"
 #include "ui/paint/theme.h"
 #include "ui/text/code_view.h"
 #include "ui/text/diff_view.h"
@@ -14,6 +15,8 @@
 #include <QTest>
 #include <QTextBlock>
 #include <QTextLayout>
+
+namespace tst_text_views {
 
 using namespace paddock;
 
@@ -239,5 +242,7 @@ private Q_SLOTS:
     }
 };
 
-QTEST_MAIN(TestTextViews)
+} // namespace tst_text_views
+
+PADDOCK_GUI_TEST(tst_text_views, TestTextViews)
 #include "tst_text_views.moc"

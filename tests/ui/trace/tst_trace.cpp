@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Paddock authors
 #include "tests/support/sample_events.h"
+#include "tests/support/test_main.h"
 #include "ui/paint/lane_view.h"
 #include "ui/trace/inspector_panel.h"
 #include "ui/trace/span_table_model.h"
@@ -11,6 +12,8 @@
 #include <QSignalSpy>
 #include <QTableView>
 #include <QTest>
+
+namespace tst_trace {
 
 using namespace paddock;
 using namespace paddock::test;
@@ -257,5 +260,7 @@ void TestTrace::largeRunStaysCheap()
     }
 }
 
-QTEST_MAIN(TestTrace)
+} // namespace tst_trace
+
+PADDOCK_GUI_TEST(tst_trace, TestTrace)
 #include "tst_trace.moc"

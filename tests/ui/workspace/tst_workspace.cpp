@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The Paddock authors
 #include "tests/support/sample_service.h"
 #include "tests/support/spin.h"
+#include "tests/support/test_main.h"
 #include "ui/store/run_store.h"
 #include "ui/text/code_view.h"
 #include "ui/text/markdown_view.h"
@@ -33,6 +34,8 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+namespace tst_workspace {
 
 using namespace paddock;
 using namespace paddock::test;
@@ -454,5 +457,7 @@ private Q_SLOTS:
     }
 };
 
-QTEST_MAIN(TestWorkspace)
+} // namespace tst_workspace
+
+PADDOCK_GUI_TEST(tst_workspace, TestWorkspace)
 #include "tst_workspace.moc"
