@@ -21,6 +21,7 @@ int exportRun(const QStringList &arguments);
 int scenario(const QStringList &arguments);
 int sandbox(const QStringList &arguments);
 int doctor(const QStringList &arguments);
+int chain(const QStringList &arguments);
 
 /// What the person named or configured wrongly is usage; what the machine or the stored data refuses is a failure.
 int exitCodeOf(const Error &error);

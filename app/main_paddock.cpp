@@ -28,6 +28,7 @@ Usage:
   paddock show [RUN]                       list runs, or tell what happened in one
   paddock export RUN --format FORMAT       jsonl, markdown or otlp
   paddock scenario list|check FILE         the scripted models that come along, and a check of your own
+  paddock chain [--agent lead|subagent]    the middleware chain: who stands where, its hooks and settings
   paddock sandbox serve [OPTIONS]          a local AIO sandbox for any AIO client
   paddock doctor                           check this machine and say what to do
 
@@ -85,6 +86,7 @@ int main(int argc, char **argv)
         {QStringLiteral("run"), cli::run},           {QStringLiteral("show"), cli::show},
         {QStringLiteral("export"), cli::exportRun},  {QStringLiteral("scenario"), cli::scenario},
         {QStringLiteral("sandbox"), cli::sandbox},   {QStringLiteral("doctor"), cli::doctor},
+        {QStringLiteral("chain"), cli::chain},
     };
     const QString first = arguments.value(0);
     if (first == u"--help" || first == u"-h" || first == u"help") {

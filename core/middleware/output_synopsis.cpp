@@ -243,7 +243,8 @@ OutputSynopsis of(const QString &text, const QString &tool)
     return bounded(detected(text, tool));
 }
 
-QString preview(const QString &text, const QString &tool, const QString &path, qsizetype headChars, qsizetype tailChars)
+QString preview(const QString &text, const QString &tool, const QString &path, qsizetype headChars, qsizetype tailChars,
+                qint64 missing)
 {
     const qsizetype head = std::max<qsizetype>(0, headChars);
     const qsizetype tail = std::max<qsizetype>(0, tailChars);
@@ -252,8 +253,11 @@ QString preview(const QString &text, const QString &tool, const QString &path, q
     if (synopsis.kind == u"text" && head + tail > 0 && chars > head + tail)
         synopsis = plainText(text, tool, false); // the sample shows the same
     QStringList out;
-    out << QStringLiteral("[Full ") + tool + QStringLiteral(" output saved to ") + path
+    out << (missing > 0 ? QStringLiteral("[Shortened ") : QStringLiteral("[Full ")) + tool + QStringLiteral(" output saved to ") + path
             + QStringLiteral(" (%1 chars, ~%2 tokens).]").arg(chars).arg(chars / 4);
+    if (missing > 0)
+        out << QStringLiteral("[%1 chars of its middle were not kept and cannot be read anywhere; to have all of it, run the command "
+                              "with its output in a file.]").arg(missing);
     out << QStringLiteral("[Preview kind: ") + synopsis.kind
             + QStringLiteral(". This is a structured synopsis, not a raw head/tail truncation.]");
     appendSection(out, synopsis.title + u':', synopsis.summary);

@@ -25,8 +25,9 @@ namespace output_synopsis {
 // Pure and bounded; a large text takes long enough to be worth a worker thread.
 
 OutputSynopsis of(const QString &text, const QString &tool);
-/// The text for the model. `path` is virtual.
-QString preview(const QString &text, const QString &tool, const QString &path, qsizetype headChars, qsizetype tailChars);
+/// The text for the model. `path` is virtual; `missing` characters are not in the text, because the tool had to cut it.
+QString preview(const QString &text, const QString &tool, const QString &path, qsizetype headChars, qsizetype tailChars,
+                qint64 missing = 0);
 
 // The kinds that can turn out not to be theirs; inside the room only.
 

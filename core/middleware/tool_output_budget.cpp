@@ -195,7 +195,8 @@ Task<MessagePtr> budgeted(OutputBudgetPtr options, OutputStore store, EventSink 
         if (path)
             co_return co_await runOnPool([options, message, tool, text = result.text, path = *path] {
                 return replaced(message,
-                                output_synopsis::preview(text, tool, path, options->previewHeadChars, options->previewTailChars),
+                                output_synopsis::preview(text, tool, path, options->previewHeadChars, options->previewTailChars,
+                                                         intOf(message->kwargs, missingCharsKey)),
                                 "output_externalized");
             });
         action = output_budget::decide(*options, tool, result.chars, false);

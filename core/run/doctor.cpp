@@ -11,7 +11,6 @@
 #include <QDir>
 #include <QFileInfo>
 #include <QProcess>
-#include <QProcessEnvironment>
 #include <QStandardPaths>
 #include <QStorageInfo>
 
@@ -137,39 +136,29 @@ DoctorFinding journal(const QString &dataDir)
 DoctorFinding configuration(const QString &configPath, std::optional<Config> &loaded)
 {
     DoctorFinding f{State::Good, QStringLiteral("configuration"), {}, {}};
-    QMap<QString, QString> variables;
-    const QProcessEnvironment env = QProcessEnvironment::systemEnvironment();
-    const QStringList keys = env.keys();
-    for (const QString &key : keys)
-        variables.insert(key, env.value(key));
-    const auto path = findConfig(configPath, variables, defaultConfigDir());
-    if (!path) {
+    auto found = readConfig(configPath);
+    if (!found) {
         f.state = State::Bad;
-        f.found = path.error().message;
+        f.found = found.error().message;
         return f;
     }
-    if (path->isEmpty()) {
+    if (found->path.isEmpty()) {
         f.found = QStringLiteral("none; built-in defaults apply");
         return f;
     }
-    auto config = loadConfig(*path, variables);
-    if (!config) {
-        f.state = State::Bad;
-        f.found = config.error().message;
-        return f;
-    }
-    if (auto sessions = shellSessionLimit(*config); !sessions) {
+    const Config &config = found->config;
+    if (auto sessions = shellSessionLimit(config); !sessions) {
         f.state = State::Bad;
         f.found = sessions.error().message;
         return f;
     }
-    f.found = QStringLiteral("%1, %2 %3").arg(*path).arg(config->warnings.size())
-                  .arg(config->warnings.size() == 1 ? QStringLiteral("warning") : QStringLiteral("warnings"));
-    if (!config->warnings.isEmpty()) {
+    f.found = QStringLiteral("%1, %2 %3").arg(found->path).arg(config.warnings.size())
+                  .arg(config.warnings.size() == 1 ? QStringLiteral("warning") : QStringLiteral("warnings"));
+    if (!config.warnings.isEmpty()) {
         f.state = State::Note;
-        f.advice = config->warnings.constFirst();
+        f.advice = config.warnings.constFirst();
     }
-    loaded = std::move(*config);
+    loaded = std::move(found->config);
     return f;
 }
 

@@ -48,6 +48,23 @@ QString defaultConfigDir()
     return ownFolder("XDG_CONFIG_HOME", QStandardPaths::GenericConfigLocation, QStringLiteral("/.config"));
 }
 
+Result<FoundConfig> readConfig(const QString &explicitPath)
+{
+    const auto variables = processEnvironment();
+    auto path = findConfig(explicitPath, variables, defaultConfigDir());
+    if (!path)
+        return fail(path.error());
+    FoundConfig found;
+    found.path = *path;
+    if (path->isEmpty())
+        return found;
+    auto config = loadConfig(*path, variables);
+    if (!config)
+        return fail(config.error());
+    found.config = std::move(*config);
+    return found;
+}
+
 Result<std::shared_ptr<SandboxProvider>> Environment::makeProvider(const QString &kind)
 {
     const auto workspaces = [this](const ThreadKey &key) { return workspaceOf(key); };
@@ -100,21 +117,15 @@ QString Environment::workspaceOf(const ThreadKey &key) const
 Result<std::shared_ptr<Environment>> openEnvironment(const RunService::Options &options)
 {
     auto environment = std::make_shared<Environment>();
-    const auto variables = processEnvironment();
-    auto path = findConfig(options.configPath, variables, defaultConfigDir());
-    if (!path)
-        return fail(path.error());
-    if (!path->isEmpty()) {
-        auto config = loadConfig(*path, variables);
-        if (!config)
-            return fail(config.error());
-        environment->config = std::move(*config);
-    }
+    auto found = readConfig(options.configPath);
+    if (!found)
+        return fail(found.error());
+    environment->config = std::move(found->config);
     if (options.maxRunning)
         environment->config.subagentRuntime.maxRunning = *options.maxRunning;
     if (auto sessions = shellSessionLimit(environment->config); !sessions)
         return fail(sessions.error());
-    auto skills = makeSkillStore(environment->config, variables, defaultConfigDir());
+    auto skills = makeSkillStore(environment->config, processEnvironment(), defaultConfigDir());
     if (!skills)
         return fail(skills.error());
     environment->skills = std::move(*skills);

@@ -52,6 +52,14 @@ private:
 /// Reads the configuration, opens the journal, starts the gateway loop; every start-up check is here.
 Result<std::shared_ptr<Environment>> openEnvironment(const RunService::Options &options);
 
+/// The configuration and the file it came from; no file: the built-in defaults and an empty path.
+struct FoundConfig {
+    Config config;
+    QString path;
+};
+/// Looks for the file (`explicitPath`, else the usual places) and reads it; blocking.
+Result<FoundConfig> readConfig(const QString &explicitPath);
+
 /// Where Paddock keeps its data when nobody names another place.
 QString defaultDataDir();
 QString defaultConfigDir();

@@ -14,6 +14,32 @@ namespace {
 
 constexpr qsizetype smallestLineCap = 32;
 
+const QString &bashMarker()
+{
+    static const QString marker = QStringLiteral("\n... [middle truncated: %1 chars skipped] ...\n");
+    return marker;
+}
+
+/// The marks of earlier cuts in a command's output: what is missing behind them, and their own characters.
+struct CutMarks {
+    qsizetype missing = 0;
+    qsizetype characters = 0;
+    qsizetype gap() const { return missing - characters; }
+};
+
+CutMarks marksIn(const QString &text)
+{
+    static const QRegularExpression mark(
+        QStringLiteral("\\n\\.\\.\\. \\[(?:middle truncated: (\\d{1,15}) chars skipped|(\\d{1,15}) characters truncated)\\] \\.\\.\\.\\n"));
+    CutMarks marks;
+    for (auto each = mark.globalMatch(text); each.hasNext();) {
+        const QRegularExpressionMatch match = each.next();
+        marks.missing += (match.hasCaptured(1) ? match.capturedView(1) : match.capturedView(2)).toLongLong();
+        marks.characters += match.capturedLength();
+    }
+    return marks;
+}
+
 /// The marker has one place for a number (%1); it is measured with the total in that place.
 QString cutMiddle(const QString &text, qsizetype max, const QString &marker)
 {
@@ -24,7 +50,10 @@ QString cutMiddle(const QString &text, qsizetype max, const QString &marker)
     if (kept <= 0)
         return firstCodePoints(text, max);
     const qsizetype head = kept / 2;
-    return firstCodePoints(text, head) + marker.arg(total - kept) + lastCodePoints(text, kept - head);
+    const QString first = firstCodePoints(text, head);
+    const QString last = lastCodePoints(text, kept - head);
+    const qsizetype before = marksIn(text).gap() - marksIn(first).gap() - marksIn(last).gap(); // behind marks that go now
+    return first + marker.arg(total - kept + std::max<qsizetype>(0, before)) + last;
 }
 
 QString cutHead(const QString &text, qsizetype max, const QString &marker)
@@ -40,9 +69,14 @@ QString cutHead(const QString &text, qsizetype max, const QString &marker)
 
 } // namespace
 
+qsizetype missingFromBash(const QString &text)
+{
+    return marksIn(text).missing;
+}
+
 QString truncateBash(const QString &text, qsizetype max, Truncation form)
 {
-    const QString marker = QStringLiteral("\n... [middle truncated: %1 chars skipped] ...\n");
+    const QString &marker = bashMarker();
     if (form == Truncation::Classic || max <= 0)
         return cutMiddle(text, max, marker);
     const qsizetype cap = std::max(max, smallestLineCap);

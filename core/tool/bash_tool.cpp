@@ -63,7 +63,11 @@ public:
             co_return failure(call, maskSecrets(result.error().message, overlay));
         // Masked before it is cut: half a secret would no longer be recognised.
         const QString text = maskSecrets(result->text, overlay);
-        co_return answer(call, truncateBash(text, settings->options.bashOutputChars, settings->options.truncation));
+        const QString shown = truncateBash(text, settings->options.bashOutputChars, settings->options.truncation);
+        const MessagePtr message = toolMessage(call.id, call.name, shown);
+        if (const qsizetype missing = missingFromBash(shown); missing > 0)
+            co_return edited(message, [missing](Message &m) { m.kwargs[missingCharsKey] = missing; });
+        co_return message;
     }
 };
 

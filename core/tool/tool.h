@@ -34,6 +34,9 @@ struct Command {
 /// What comes out of a tool call: its message, or a command that carries it.
 using ToolOutcome = std::variant<MessagePtr, Command>;
 
+/// In the kwargs of a tool's message: how many characters the tool had to leave out of its text.
+inline constexpr auto missingCharsKey = "missing_chars";
+
 struct ToolCallContext {
     RuntimePtr runtime;
     AgentState state; ///< as of the start of the tool step

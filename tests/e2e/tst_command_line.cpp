@@ -14,6 +14,7 @@
 #include <QTest>
 
 #include <csignal>
+#include <map>
 #include <set>
 #include <string>
 
@@ -71,7 +72,7 @@ private Q_SLOTS:
     void helpTeaches_data()
     {
         QTest::addColumn<QString>("command");
-        for (const char *command : {"run", "show", "export", "doctor", "sandbox serve"})
+        for (const char *command : {"run", "show", "export", "doctor", "chain", "sandbox serve"})
             QTest::newRow(command) << text(command);
     }
     void helpTeaches()
@@ -93,7 +94,7 @@ private Q_SLOTS:
     {
         const Outcome top = run({text("--help")});
         QCOMPARE(top.exitCode, 0);
-        for (const char *part : {"paddock run", "paddock show", "paddock export", "paddock scenario", "paddock sandbox serve", "paddock doctor", "Exit codes"})
+        for (const char *part : {"paddock run", "paddock show", "paddock export", "paddock scenario", "paddock chain", "paddock sandbox serve", "paddock doctor", "Exit codes"})
             QVERIFY2(top.out.contains(part), part);
         for (const char *line : {"scenario --help", "scenario check --help", "scenario list -h"}) {
             const Outcome o = run(words(line));
@@ -137,6 +138,8 @@ private Q_SLOTS:
         row("export a b", "'b' is one argument too many");
         row("doctor now", "paddock doctor: 'now' is one argument too many");
         row("doctor --confg x", "did you mean --config?");
+        row("chain --agent nobody", "There is no agent 'nobody'; choose one of lead, general-purpose, bash");
+        row("chain --config /nonexistent/c.yaml", "paddock chain: ");
         row("scenario", "Usage:");
         row("scenario chek x", "did you mean check?");
         row("scenario check", "name at least one file");
@@ -188,6 +191,39 @@ private Q_SLOTS:
         for (const char *part : {"bubblewrap: ", "namespaces: ", "sandbox server: ", "data folder: ", "journal: ", "configuration: ", "models: ", "host bash: "})
             QVERIFY2(o.out.contains(part), o.out.constData());
         QVERIFY2(!QFile::exists(m_program->dataDir() + text("/journal.db")), "the doctor only looks");
+    }
+
+    void chainsAreListed()
+    {
+        const QString file = m_program->file(text("config.yaml"), "loop_detection: {hard_limit: 7}\npii_redaction: {enabled: true, token_secret: hush-hush}\n"
+                                                                  "title: {enabled: false}\n");
+        for (const char *agent : {"lead", "subagent", "general-purpose", "bash"}) {
+            const Outcome o = run({text("chain"), text("--agent"), text(agent), text("--config"), file, text("--json")});
+            QVERIFY2(o.exitCode == 0, o.err.constData());
+            QVERIFY(!o.out.contains("hush-hush"));
+            const auto listed = parseJson(o.out);
+            QVERIFY(listed && memberOf(*listed, "members").is_array());
+            std::map<QString, Json> members;
+            for (const Json &member : memberOf(*listed, "members")) {
+                QVERIFY2(!stringOf(member, "purpose").isEmpty(), dumpJson(member).constData());
+                members[stringOf(member, "name")] = member;
+            }
+            QCOMPARE(intOf(memberOf(members[text("LoopDetection")], "settings"), "hard_limit"), 7);
+            QCOMPARE(stringOf(members[text("PiiRedaction")], "state"), text("on"));
+            QCOMPARE(stringOf(members[text("ViewImage")], "state"), text("per run"));
+            const bool lead = agent == QByteArrayView("lead");
+            QCOMPARE(members.contains(text("Title")), lead);
+            QCOMPARE(members.contains(text("SubagentDateContext")), !lead);
+            if (lead)
+                QCOMPARE(stringOf(members[text("Title")], "state"), text("off"));
+            const Json &order = memberOf(memberOf(*listed, "order"), "wrap_tool_call");
+            QVERIFY(order.is_array() && !order.empty());
+        }
+        const Outcome table = run({text("chain")});
+        QCOMPARE(table.exitCode, 0);
+        for (const char *part : {"The chain of lead, outermost first", " 1  InputSanitization", "hooks: wrap_model_call", "Order in which each hook runs:",
+                                 "loop_detection: hard_limit=5"})
+            QVERIFY2(table.out.contains(part), table.out.constData());
     }
 
     void emptyJournalSaysWhatToTry()

@@ -73,6 +73,7 @@ private Q_SLOTS:
         row("exit code", "exit 3", ended);
         row("exit code in a subshell", "(exit 3)", "Command exited with code 3");
         row("closes its stdin", "exec <&-; echo closed", "closed");
+        row("closes its output", "exec >&- 2>&-; echo closed", "Command exited with code 1");
         row("kills its own shell", "kill -9 $$", ended);
         row("replaces its shell", "exec true", ended);
         row("ends at the first error", "set -e; false", ended);
@@ -120,8 +121,8 @@ private Q_SLOTS:
         const Outcome o = m_program->run(m_program->runArguments(scenario));
         QVERIFY2(o.exitCode == 0, o.err.constData());
         const QString flood = o.resultOf(text("flood"));
-        // The model gets a synopsis with both ends, and what the tool kept in a file that it can read.
-        QVERIFY2(flood.startsWith(u"[Full bash output saved to /mnt/user-data/outputs/.tool-results/bash-"), qPrintable(flood.left(300)));
+        // The model gets a synopsis with both ends, and what the tool kept in a file that it can read. It is told what is lost.
+        QVERIFY2(flood.startsWith(u"[Shortened bash output saved to /mnt/user-data/outputs/.tool-results/bash-"), qPrintable(flood.left(300)));
         QVERIFY2(flood.contains(u"\nfirst-line\n") && flood.contains(u"\nlast-line\n"), qPrintable(flood));
         QVERIFY2(flood.size() < 5000, qPrintable(QString::number(flood.size())));
         const QString stored = m_program->storedResult(text("bash-"));
@@ -132,6 +133,33 @@ private Q_SLOTS:
         // What a person can scroll back to is bounded, too.
         QVERIFY(folderSize(m_program->dataDir()) < 64'000'000);
         QCOMPARE(m_program->leftovers().join(QLatin1Char('\n')), QString());
+    }
+
+    void whatACutLeavesOutIsCounted_data()
+    {
+        QTest::addColumn<QString>("command");
+        QTest::addColumn<qint64>("chars"); // of the whole output, without its last line end
+        QTest::newRow("whole") << text("seq 1 3000") << qint64(0);
+        QTest::newRow("cut by the tool") << text("seq 1 5000") << qint64(23892);
+        QTest::newRow("cut by the server, too") << text("seq 1 20000") << qint64(108893);
+    }
+    void whatACutLeavesOutIsCounted()
+    {
+        QFETCH(QString, command);
+        QFETCH(qint64, chars);
+        const Outcome o = m_program->run(m_program->runArguments(m_program->scenario(commandScenario({bashCall(text("long"), command)}))));
+        QVERIFY2(o.exitCode == 0, o.err.constData());
+        const QString told = o.resultOf(text("long"));
+        const QString stored = m_program->storedResult(text("bash-"));
+        static const QRegularExpression lost(text("\\[(\\d+) chars of its middle were not kept"));
+        static const QRegularExpression marker(text("\n\\.\\.\\. \\[middle truncated: (\\d+) chars skipped\\] \\.\\.\\.\n"));
+        const auto inStored = marker.match(stored);
+        QCOMPARE(told.startsWith(u"[Full bash output saved to "), chars == 0);
+        QCOMPARE(inStored.hasMatch(), chars != 0);
+        if (chars == 0)
+            return;
+        QCOMPARE(lost.match(told).captured(1), inStored.captured(1));
+        QCOMPARE(stored.size() - inStored.capturedLength() + inStored.captured(1).toLongLong(), chars);
     }
 
     void endlessCommandsAreTimedOut_data()

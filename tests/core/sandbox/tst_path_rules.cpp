@@ -61,6 +61,20 @@ private Q_SLOTS:
         QCOMPARE(truncateBash(QStringLiteral("short"), 200, Truncation::ByLine), QStringLiteral("short"));
     }
 
+    void countsWhatTheServerCut()
+    {
+        const QString server = QString(15000, u'a') + QStringLiteral("\n... [70000 characters truncated] ...\n") + QString(15000, u'b');
+        QCOMPARE(missingFromBash(server), 70000);
+        const QString cut = truncateBash(server, 20000, Truncation::ByLine);
+        const QString marker = QStringLiteral("\n... [middle truncated: %1 chars skipped] ...\n").arg(missingFromBash(cut));
+        QVERIFY(cut.contains(marker));
+        QCOMPARE(cut.size() - marker.size() + missingFromBash(cut), 30000 + 70000);
+        // A mark that stays is not counted twice.
+        const QString early = QStringLiteral("x\n... [70000 characters truncated] ...\n") + QString(30000, u'b');
+        QVERIFY(truncateBash(early, 20000, Truncation::ByLine).contains(QStringLiteral("[70000 characters truncated]")));
+        QCOMPARE(missingFromBash(QStringLiteral("a\n... [x characters truncated] ...\n")), 0);
+    }
+
     void cutsReadsAtLines()
     {
         QString content;
