@@ -34,6 +34,9 @@ QString actLine(const MiddlewareActed &act)
         return QStringLiteral("delegations beyond the limit dropped: %1").arg(intOf(act.changes, "dropped"));
     if (act.tag == u"terminal_response")
         return act.action == u"fail" ? QStringLiteral("the last answer was empty again") : QStringLiteral("the last answer was empty; asked once more");
+    if (act.tag == u"summarize")
+        return QStringLiteral("history compacted: %1 messages became a summary, about %2 tokens instead of %3")
+            .arg(intOf(act.changes, "messages_summarized")).arg(intOf(act.changes, "tokens_after")).arg(intOf(act.changes, "tokens_before"));
     if (act.tag == u"clarification" && act.action == u"ask")
         return QStringLiteral("asks: ") + oneLine(stringOf(act.changes, "question"));
     return {};

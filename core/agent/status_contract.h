@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/base/error.h"
+#include "core/message/subagent_report.h"
 
 #include <optional>
 
@@ -28,7 +29,5 @@ struct ReportText {
 Result<ReportText> reportText(const SubagentReport &report);
 /// The kwargs of the tool message. An unknown status or stop reason is an error.
 Result<Json> reportKwargs(const SubagentReport &report);
-/// A validated reading: {status, result_brief?, result_sha256?, error?, stop_reason?, model_name?, token_usage?}, or null.
-Json readReport(const Json &kwargs);
 
 } // namespace paddock

@@ -189,6 +189,7 @@ struct Config {
     TokenUsageConfig tokenUsage;
     TitleConfig title;
     SafetyConfig safety;
+    SummarizationConfig summarization;
     MemoryConfig memory;
     ReadBeforeWriteConfig readBeforeWrite;
     LlmCallConfig llmCall;

@@ -160,6 +160,8 @@ struct Loader {
             return r;
         if (auto r = section("safety_finish_reason", safetyFromJson, config.safety); !r)
             return r;
+        if (auto r = section("summarization", summarizationFromJson, config.summarization); !r)
+            return r;
         return section("memory", memoryFromJson, config.memory);
     }
 

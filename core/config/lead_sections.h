@@ -4,9 +4,10 @@
 
 #include "core/base/error.h"
 
-#include <QString>
+#include <QStringList>
 
 #include <optional>
+#include <vector>
 
 namespace paddock {
 
@@ -42,6 +43,21 @@ struct SafetyConfig {
     Json detectors; ///< null, or a list that is checked where the detectors are made
 };
 
+/// `summarization:` (runtime §4.11, §4.12)
+struct SummarizationConfig {
+    struct Size {
+        QString type = QStringLiteral("messages"); ///< messages, tokens, fraction (of the context window)
+        double value = 20;
+    };
+    bool enabled = false;
+    QString modelName;
+    std::vector<Size> trigger; ///< any suffices; none: never by itself
+    Size keep;
+    std::optional<qint64> trimTokens = 4000; ///< trim_tokens_to_summarize; null: whole
+    QString summaryPrompt;
+    QStringList skillReadTools{QStringLiteral("read_file"), QStringLiteral("read"), QStringLiteral("view"), QStringLiteral("cat")};
+};
+
 /// `memory:`; only what this version acts on.
 struct MemoryConfig {
     bool injectionEnabled = true;
@@ -53,6 +69,7 @@ Result<void> checkSubagentBudget(const QString &section, const Json &value);
 Result<TokenUsageConfig> tokenUsageFromJson(const Json &value);
 Result<TitleConfig> titleFromJson(const Json &value);
 Result<SafetyConfig> safetyFromJson(const Json &value);
+Result<SummarizationConfig> summarizationFromJson(const Json &value);
 Result<MemoryConfig> memoryFromJson(const Json &value);
 
 } // namespace paddock

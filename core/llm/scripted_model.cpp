@@ -63,9 +63,17 @@ bool matchesAgent(const QString &pattern, const QString &agent)
     return QRegularExpression::fromWildcard(pattern).match(agent).hasMatch();
 }
 
+/// A call that a member of the chain makes for itself, for a title or a summary.
+bool isSideCall(const ModelCaller &caller)
+{
+    return caller.agent.startsWith(u"middleware:");
+}
+
 const ScenarioAgent *scriptFor(const Scenario &scenario, const ModelCaller &caller)
 {
     for (const ScenarioAgent &agent : scenario.agents) {
+        if (isSideCall(caller) && !agent.agent.startsWith(u"middleware:"))
+            continue; // "any agent" means agents: what those say is no title and no summary
         if (matchesAgent(agent.agent, caller.agent) && (agent.type.isEmpty() || agent.type == caller.subagentType)
             && (!agent.prompt || agent.prompt->match(caller.prompt).hasMatch()))
             return &agent;
@@ -111,6 +119,8 @@ public:
             return fail(scenarioError(known));
         if (!m_instance.script)
             m_instance.script = scriptFor(*m_state.scenario, caller);
+        if (!m_instance.script && isSideCall(caller))
+            return fail(ErrorCode::NotFound, QStringLiteral("The scenario has no script for %1").arg(caller.agent), Json{{"cls", "ScenarioError"}});
         if (!m_instance.script)
             return diverge({QStringLiteral("one of the scenario's agents to match"),
                             QStringLiteral("type \"%1\" with prompt \"%2\"").arg(caller.subagentType, boundText(caller.prompt, 200))});

@@ -17,6 +17,8 @@ struct ScriptNames {
 /// A model that says what a scenario scripts (scenario.md). Each agent instance (run and agent id of the caller) has its
 /// own place in its script; a failed call does not advance it, so a retry meets the same turn. Shared by all agents of a
 /// run on whatever loops: the bookkeeping is behind a mutex, waiting happens on the caller's loop and ends at once on stop.
+/// Calls of a chain's member for itself ("middleware:summarize") are served only by a script whose `agent` says so; without
+/// one they fail and nothing else does.
 /// A request that is not as the script expects makes the run diverge: that call and every later one of the run fail with
 /// "scenario diverged at <agent> turn <n>: expected …, got …".
 class ScriptedModel : public ChatModel

@@ -9,6 +9,7 @@
 #include <bit>
 #include <cxxabi.h>
 #include <cstdlib>
+#include <optional>
 
 namespace paddock {
 
@@ -184,7 +185,13 @@ struct Link {
     WrapView view;
     bool inFlight = false;
     bool cancelled = false;
+    std::optional<Error> failure; ///< the last that came back; passing it on makes it nobody else's
 };
+
+bool isSameFailure(const std::optional<Error> &seen, const Error &error)
+{
+    return seen && seen->code == error.code && seen->message == error.message && seen->details == error.details && seen->cause == error.cause;
+}
 
 template<typename Kind>
 Task<Result<typename Kind::Response>> runFrom(WalkPtr<Kind> walk, std::size_t position, typename Kind::Request request);
@@ -218,10 +225,12 @@ Task<Result<typename Kind::Response>> callNext(WalkPtr<Kind> walk, std::size_t p
     }
     Result<typename Kind::Response> result = co_await runFrom<Kind>(walk, position + 1, std::move(request));
     link->inFlight = false;
-    if (!result)
+    if (!result) {
         link->cancelled = link->cancelled || result.error().isCancelled();
-    else if (span != 0)
+        link->failure = result.error();
+    } else if (span != 0) {
         link->view.received = Kind::view(*result);
+    }
     co_return result;
 }
 
@@ -239,6 +248,8 @@ Task<Result<typename Kind::Response>> callMember(WalkPtr<Kind> walk, std::size_t
         Result<typename Kind::Response> result = co_await Kind::invoke(*member, std::move(request), std::move(next));
         if (link->cancelled && (result || !result.error().isCancelled()))
             co_return cancelled(); // no member may swallow it
+        if (!result && !isSameFailure(link->failure, result.error()))
+            co_return std::unexpected(attributed(std::move(result.error()), name, Kind::hook));
         co_return result;
     } catch (...) {
         if (link->cancelled)

@@ -4,6 +4,7 @@
 
 #include "core/middleware/chain.h"
 #include "core/middleware/deferred_options.h"
+#include "core/middleware/durable_context.h"
 #include "core/middleware/dynamic_context.h"
 #include "core/middleware/gate_options.h"
 #include "core/middleware/llm_circuit.h"
@@ -14,6 +15,7 @@
 #include "core/middleware/receipt_ledger.h"
 #include "core/middleware/skill_options.h"
 #include "core/middleware/subagent_limit.h"
+#include "core/middleware/summarization.h"
 #include "core/middleware/termination.h"
 #include "core/middleware/title.h"
 #include "core/middleware/token_budget.h"
@@ -57,6 +59,8 @@ struct ChainOptions {
     std::vector<TerminationDetector> safetyDetectors = paddock::safetyDetectors(); ///< made from the list by the builds below
     DelegationLimits delegation;  ///< of the lead, used when subagents is on
     TitleOptions titles;          ///< used when title is on
+    QStringList skillReadTools = defaultSkillReadTools(); ///< whose results DurableContext looks at
+    SummarizationOptions summaries; ///< used when summarization is on; what remembers the person is the lead's alone
     bool injectMemory = true;     ///< memory.injection_enabled
     std::function<Task<Result<QString>>(RuntimePtr, std::stop_token)> memoryBlock; ///< what is remembered of the person; absent: nothing
 

@@ -141,6 +141,7 @@ MiddlewarePtr toolErrorHandling(const ChainOptions &options)
 {
     ToolErrorHandlingMiddleware::Options made;
     made.skillsRoot = options.skills.containerRoot;
+    made.skillReadTools = options.skillReadTools;
     return std::make_shared<ToolErrorHandlingMiddleware>(std::move(made));
 }
 
@@ -235,6 +236,34 @@ MiddlewarePtr mcpRouting(const ChainOptions &options)
 MiddlewarePtr deferredToolFilter(const ChainOptions &options)
 {
     return std::make_shared<DeferredToolFilterMiddleware>(options.deferred.tools);
+}
+
+/// What a model may read of a text that leaves the state another way than as a message.
+static std::function<QString(const QString &)> textRedactor(const ChainOptions &options)
+{
+    if (!options.piiRedaction)
+        return {};
+    return [pii = options.pii](const QString &text) { return redactedForModel(text, pii); };
+}
+
+MiddlewarePtr durableContext(const ChainOptions &options)
+{
+    return std::make_shared<DurableContextMiddleware>(
+        DurableContextOptions{options.skills.containerRoot, options.skillReadTools, textRedactor(options)});
+}
+
+MiddlewarePtr leadSummarization(const ChainOptions &options)
+{
+    SummarizationOptions made = options.summaries;
+    made.redact = textRedactor(options);
+    return std::make_shared<SummarizationMiddleware>(std::move(made));
+}
+
+MiddlewarePtr subagentSummarization(const ChainOptions &options)
+{
+    ChainOptions own = options;
+    own.summaries.beforeRemoval = nullptr; // what a subagent reads is nothing to remember of the person
+    return leadSummarization(own);
 }
 
 MiddlewarePtr subagentDateContext(const ChainOptions &options)

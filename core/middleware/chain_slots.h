@@ -55,6 +55,9 @@ MiddlewarePtr skillToolPolicy(const ChainOptions &options);
 MiddlewarePtr viewImage(const ChainOptions &options);
 MiddlewarePtr mcpRouting(const ChainOptions &options);
 MiddlewarePtr deferredToolFilter(const ChainOptions &options);
+MiddlewarePtr durableContext(const ChainOptions &options);
+MiddlewarePtr leadSummarization(const ChainOptions &options);
+MiddlewarePtr subagentSummarization(const ChainOptions &options);
 MiddlewarePtr subagentDateContext(const ChainOptions &options);
 MiddlewarePtr systemMessageCoalescing(const ChainOptions &options);
 

@@ -89,7 +89,7 @@ Result<Json> sanitizedContent(const Message &message, const QString &text)
         const auto framed = framing::frame(original);
         if (!framed)
             return std::unexpected(framed.error());
-        if (*framed == original)
+        if (*framed == original || text.endsWith(*framed)) // the second: sanitized before, as a replayed request is
             return message.content;
         const qsizetype at = text.lastIndexOf(original);
         if (at >= 0)

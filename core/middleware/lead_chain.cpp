@@ -35,8 +35,8 @@ const std::vector<ChainSlot> &leadSlots()
         {"SkillActivation", wrapModel, always, skillActivation},                     // slash commands and skills in use
         {"DeferredToolPromotionAudit", wrapTool, when<&O::deferredTools>, deferredToolPromotionAudit}, // who promoted which tool
         {"SkillToolPolicy", wrapModel | wrapTool, always, skillToolPolicy},          // allowed-tools of the active skills
-        {"DurableContext", beforeModel | wrapModel | afterModel, always, notBuilt},  // summary, delegations, skills survive
-        {"Summarization", beforeModel, when<&O::summarization>, notBuilt},           // keeps system and the latest request
+        {"DurableContext", beforeModel | wrapModel | afterModel, always, durableContext}, // summary, delegations, skills survive
+        {"Summarization", beforeModel, when<&O::summarization>, leadSummarization}, // keeps system and the latest request
         {"Todo", beforeAgent | beforeModel | wrapModel | afterModel | afterAgent, when<&O::planMode>, todo}, // plan mode
         {"TokenUsage", afterModel, when<&O::tokenUsage>, tokenUsage},                // what each step cost
         {"Title", afterModel, when<&O::title>, title},                               // a name for the thread

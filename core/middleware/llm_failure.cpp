@@ -171,6 +171,9 @@ LlmFailure LlmFailure::of(const Error &error)
         failure.detail = pythonStrip(stringOf(error.details, "message"));
     if (failure.detail.isEmpty())
         failure.detail = failure.cls;
+    // Not the provider's failure: who reads it must know where to look.
+    if (const QString member = stringOf(error.details, "member"); !member.isEmpty() && !failure.detail.startsWith(member))
+        failure.detail = QStringLiteral("%1 failed in %2: ").arg(member, stringOf(error.details, "hook")) + failure.detail;
     failure.code = providerCode(error.details);
     failure.status = providerStatus(error.details);
     failure.headers = memberOf(error.details, "headers");

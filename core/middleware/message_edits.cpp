@@ -3,6 +3,7 @@
 #include "core/middleware/message_edits.h"
 
 #include "core/base/text.h"
+#include "core/middleware/output_text.h"
 
 #include <QSet>
 
@@ -196,6 +197,11 @@ bool needsSanitization(const Message &message)
 {
     return message.role == Role::Human
         && (isTruthy(memberOf(message.kwargs, "untrusted_input")) || isGenuineUserMessage(message));
+}
+
+QString escapedLine(const QString &text)
+{
+    return escapeMarkup(output_text::oneLine(text, text.size()));
 }
 
 QString normalizedPath(const QString &path)

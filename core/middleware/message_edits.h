@@ -46,6 +46,8 @@ bool isTruthy(const Json &value);
 bool isGenuineUserMessage(const Message &message);
 bool needsSanitization(const Message &message);
 
+/// For one line of what a model is shown: runs of blanks are one space, markup is escaped.
+QString escapedLine(const QString &text);
 
 /// POSIX normpath without touching the file system: "/a/./b/../c" -> "/a/c"; empty -> ".".
 QString normalizedPath(const QString &path);

@@ -15,7 +15,6 @@ namespace {
 Q_LOGGING_CATEGORY(lcPii, "paddock.middleware.pii")
 
 constexpr auto piiOriginalKey = "original_user_content";
-constexpr auto withheldText = "[content withheld: redaction failed]";
 constexpr std::size_t poolRedactBytes = 256 * 1024; ///< larger messages are searched on the pool
 
 bool isPiiText(const Json &block)

@@ -212,4 +212,12 @@ Result<RedactedText> redactPii(const QString &text, const PiiOptions &options)
     return out;
 }
 
+QString redactedForModel(const QString &text, const PiiOptions &options)
+{
+    const Result<RedactedText> redacted = redactPii(text, options);
+    if (redacted)
+        return redacted->text;
+    return options.failClosed ? QString::fromLatin1(withheldText) : text;
+}
+
 } // namespace paddock

@@ -32,4 +32,8 @@ struct RedactedText {
 /// end. Pure; any thread.
 Result<RedactedText> redactPii(const QString &text, const PiiOptions &options);
 
+inline constexpr auto withheldText = "[content withheld: redaction failed]";
+/// For texts that reach a model another way than as a message. What cannot be searched passes, or is withheld with `failClosed`.
+QString redactedForModel(const QString &text, const PiiOptions &options);
+
 } // namespace paddock

@@ -44,8 +44,8 @@ const std::vector<ChainSlot> &subagentSlots()
         {"SafetyFinishReason", afterModel, when<&O::safetyFinishReason>, safetyFinishReason},  // a filtered answer runs no tools
 
         // 4. Context
-        {"DurableContext", beforeModel | wrapModel | afterModel, always, notBuilt},  // summary, delegations, skills survive
-        {"Summarization", beforeModel, when<&O::summarization>, notBuilt},           // keeps system and the latest request
+        {"DurableContext", beforeModel | wrapModel | afterModel, always, durableContext}, // summary, delegations, skills survive
+        {"Summarization", beforeModel, when<&O::summarization>, subagentSummarization}, // keeps system and the latest request
         {"SubagentDateContext", beforeAgent, always, subagentDateContext},           // one current_date reminder
 
         // 5. Innermost

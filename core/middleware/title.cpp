@@ -6,8 +6,6 @@
 #include "core/middleware/message_edits.h"
 #include "core/middleware/run_scope.h"
 
-#include <QTimer>
-
 #include <algorithm>
 
 namespace paddock {
@@ -60,23 +58,6 @@ QString firstAnswer(const AgentState &state)
             return message->content.is_null() ? QString() : textOf(message);
     }
     return {};
-}
-
-Task<Result<MessagePtr>> askForTitle(std::shared_ptr<ChatModel> model, ModelRequest request, std::stop_token stop)
-{
-    std::stop_source own;
-    const std::stop_callback link(stop, [own]() mutable { own.request_stop(); });
-    QTimer limit; // of this loop; ends with this frame
-    limit.setSingleShot(true);
-    QObject::connect(&limit, &QTimer::timeout, &limit, [own]() mutable { own.request_stop(); });
-    limit.start(longestModelCall);
-    try {
-        co_return co_await model->complete(std::move(request), {}, own.get_token());
-    } catch (const std::exception &e) {
-        co_return fail(ErrorCode::Internal, QString::fromUtf8(e.what()));
-    } catch (...) {
-        co_return fail(ErrorCode::Internal, QStringLiteral("an exception of an unknown type"));
-    }
 }
 
 } // namespace
@@ -145,20 +126,13 @@ Task<Result<StateUpdate>> TitleMiddleware::afterModel(AgentState state, RuntimeP
     if (!source)
         co_return update;
     QString title;
-    if (!m_options.modelName.isEmpty() && m_options.model) {
-        if (auto model = m_options.model(m_options.modelName)) {
-            ModelRequest request;
-            request.model = m_options.modelName;
-            request.provider = (*model)->provider();
-            request.messages.append(humanMessage(titlePrompt(m_options, *source, withoutThoughts(firstAnswer(state)))));
-            request.caller.run = stringOf(runtime->values, "run_id");
-            request.caller.agent = QStringLiteral("middleware:title");
-            const auto reply = co_await askForTitle(*model, std::move(request), runtime->stop);
-            if (runtime->stop.stop_requested())
-                co_return cancelled();
-            if (reply && *reply)
-                title = titleFromReply(textOf(*reply), m_options.maxChars);
-        }
+    if (!m_options.modelName.isEmpty()) {
+        const QString prompt = titlePrompt(m_options, *source, withoutThoughts(firstAnswer(state)));
+        const auto reply = co_await askAside(m_options.model, {QStringLiteral("title"), m_options.modelName, prompt, longestModelCall}, runtime);
+        if (!reply && reply.error().isCancelled())
+            co_return cancelled();
+        if (reply)
+            title = titleFromReply(*reply, m_options.maxChars);
     }
     const bool local = title.isEmpty();
     if (local)

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The Paddock authors
 #pragma once
 
-#include "core/middleware/middleware.h"
+#include "core/middleware/side_call.h"
 
 namespace paddock {
 
@@ -13,7 +13,7 @@ struct TitleOptions {
     QString promptTemplate = QStringLiteral("Give this conversation a short title of at most {max_words} words.\n"
                                             "User: {user_msg}\nAssistant: {assistant_msg}\n\n"
                                             "Answer with the title only, without quotes or explanation.");
-    std::function<Result<std::shared_ptr<ChatModel>>(const QString &name)> model; ///< makes `modelName`
+    ModelMaker model; ///< makes `modelName`
 };
 
 /// The person's words when the thread is due for a title: none yet, exactly one message that is no reminder, an answer.

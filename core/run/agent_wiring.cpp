@@ -28,6 +28,7 @@ std::shared_ptr<AgentServices> makeServices(const std::shared_ptr<Environment> &
     leadOptions.planMode = run->request.planMode;
     services->delegation = leadOptions.delegation;
     services->titleChars = leadOptions.title ? leadOptions.titles.maxChars : 0;
+    services->summarization = options.summarization;
     services->asksPerson = true;
     services->model = [script](const QString &name) -> Result<std::shared_ptr<ChatModel>> {
         if (!script)
@@ -35,6 +36,8 @@ std::shared_ptr<AgentServices> makeServices(const std::shared_ptr<Environment> &
         return std::static_pointer_cast<ChatModel>(script);
     };
     leadOptions.titles.model = services->model;
+    leadOptions.summaries.model = services->model;
+    options.summaries.model = services->model;
     services->leadChain = [leadOptions](const ChainRequest &request) { return buildLeadChain(chainOptionsFor(leadOptions, request)); };
     services->subagentChain = [options](const ChainRequest &request) {
         return buildSubagentChain(subagentChainOptions(chainOptionsFor(options, request), request.tokenBudget));

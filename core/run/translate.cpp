@@ -56,6 +56,44 @@ PiiOptions piiOptions(const PiiRedactionConfig &config)
     return options;
 }
 
+ContextSize contextSize(const SummarizationConfig::Size &size)
+{
+    using Unit = ContextSize::Unit;
+    return {size.type == u"tokens" ? Unit::Tokens : size.type == u"fraction" ? Unit::Fraction : Unit::Messages, size.value};
+}
+
+/// What is known of a configured model; the provider is what answers call it.
+CompactionModel compactionModel(const ModelConfig &config)
+{
+    const QString by = config.use + QLatin1Char(' ') + config.model;
+    CompactionModel model;
+    model.name = config.name;
+    if (by.contains(u"anthropic", Qt::CaseInsensitive) || by.contains(u"claude", Qt::CaseInsensitive))
+        model.provider = QStringLiteral("anthropic");
+    else if (by.contains(u"openai", Qt::CaseInsensitive))
+        model.provider = QStringLiteral("openai");
+    model.contextWindow = std::max<qint64>(0, intOf(config.settings, "context_window"));
+    return model;
+}
+
+SummarizationOptions summarizationOptions(const Config &config)
+{
+    SummarizationOptions options;
+    for (const SummarizationConfig::Size &size : config.summarization.trigger)
+        options.policy.trigger.push_back(contextSize(size));
+    options.policy.keep = contextSize(config.summarization.keep);
+    options.trimTokens = config.summarization.trimTokens;
+    options.promptTemplate = config.summarization.summaryPrompt;
+    options.modelName = config.summarization.modelName;
+    QHash<QString, CompactionModel> models;
+    for (const ModelConfig &model : config.models) {
+        if (!models.contains(model.name)) // the first of equal names wins
+            models.insert(model.name, compactionModel(model));
+    }
+    options.facts = [models](const QString &name) { return models.value(name, CompactionModel{name, {}, 0}); };
+    return options;
+}
+
 } // namespace
 
 ChainOptions chainOptions(const Config &config, const QString &dataDir, const QString &workspace, BlobSink blobs)
@@ -100,6 +138,9 @@ ChainOptions chainOptions(const Config &config, const QString &dataDir, const QS
     options.safetyFinishReason = config.safety.enabled;
     options.safetyDetectorList = config.safety.detectors;
     options.skills.containerRoot = config.skills.containerPath;
+    options.summarization = config.summarization.enabled;
+    options.summaries = summarizationOptions(config);
+    options.skillReadTools = config.summarization.skillReadTools;
     options.deferred.autoPromoteTopK = config.toolSearch.autoPromoteTopK;
     options.dateTimezone = qEnvironmentVariable("DEER_FLOW_DATE_TIMEZONE");
     options.trace.blobSink = std::move(blobs);

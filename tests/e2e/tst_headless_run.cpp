@@ -71,8 +71,8 @@ private:
         QSet<QString> hooks;
         for (const Json &e : o.ofType("middleware.span"))
             hooks.insert(stringOf(e, "hook"));
-        QCOMPARE(hooks, (QSet<QString>{QStringLiteral("before_agent"), QStringLiteral("wrap_model_call"), QStringLiteral("wrap_tool_call"),
-                                       QStringLiteral("after_model"), QStringLiteral("after_agent")}));
+        QCOMPARE(hooks, (QSet<QString>{QStringLiteral("before_agent"), QStringLiteral("before_model"), QStringLiteral("wrap_model_call"),
+                                       QStringLiteral("wrap_tool_call"), QStringLiteral("after_model"), QStringLiteral("after_agent")}));
 
         bool reportByLead = false;
         for (const Json &e : o.ofType("file.changed")) {

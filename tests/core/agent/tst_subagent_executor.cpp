@@ -93,8 +93,8 @@ void TestSubagentExecutor::runsOnItsOwnLoop()
 
 void TestSubagentExecutor::nothingOfItsMessagesInTheParent()
 {
-    // Request, call, result, and the ledger of receipts that a delegation brings up.
-    World w(leadDispatching(oneTask, "      - {expect: {messages_max: 4, not_system: report_contract}, say: fine}\n")
+    // Request, call, result, and the ledgers of receipts and of delegations.
+    World w(leadDispatching(oneTask, "      - {expect: {messages_max: 5, not_system: report_contract}, say: fine}\n")
             + "  - turns:\n      - {say: secret thought, calls: [{tool: echo, args: {text: secret result}}]}\n      - say: public\n");
     const LeadReport report = w.run();
     QCOMPARE(report.answer, QStringLiteral("fine"));

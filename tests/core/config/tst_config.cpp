@@ -35,6 +35,13 @@ private Q_SLOTS:
         QTest::newRow("skills folder inside") << QByteArray("skills:\n  container_path: /mnt/user-data/x\n") << QStringLiteral("config.yaml:2:19: skills.container_path: must be an absolute folder");
         QTest::newRow("skills folder climbs") << QByteArray("skills:\n  container_path: /mnt/../etc\n") << QStringLiteral("skills.container_path: must be");
         QTest::newRow("tool search") << QByteArray("tool_search:\n  enabled: 1\n") << QStringLiteral("tool_search.enabled: must be true or false");
+        QTest::newRow("summary trigger type") << QByteArray("summarization:\n  trigger: [{type: turns, value: 3}]\n") << QStringLiteral("config.yaml:2:12: summarization.trigger: needs a type");
+        QTest::newRow("summary trigger value") << QByteArray("summarization:\n  trigger: {type: messages, value: 0}\n") << QStringLiteral("summarization.trigger: the value must be a whole number");
+        QTest::newRow("summary trigger fraction") << QByteArray("summarization:\n  trigger: {type: fraction, value: 1.5}\n") << QStringLiteral("summarization.trigger: a fraction's value must be above 0");
+        QTest::newRow("summary keep text") << QByteArray("summarization:\n  keep: 20\n") << QStringLiteral("summarization.keep: needs a type");
+        QTest::newRow("summary keep half a message") << QByteArray("summarization:\n  keep: {type: messages, value: 2.5}\n") << QStringLiteral("summarization.keep: the value must be a whole number");
+        QTest::newRow("summary trim") << QByteArray("summarization:\n  trim_tokens_to_summarize: 0\n") << QStringLiteral("summarization.trim_tokens_to_summarize: 0 must be at least 1");
+        QTest::newRow("summary tools") << QByteArray("summarization:\n  skill_file_read_tool_names: cat\n") << QStringLiteral("summarization.skill_file_read_tool_names: must be a list");
         QTest::newRow("network") << QByteArray("sandbox:\n  network: lan\n") << QStringLiteral("is not one of none, host");
     }
     void refuses()
@@ -77,6 +84,27 @@ private Q_SLOTS:
         QVERIFY(config->authorization.providerConfig["roles"].contains("user"));
         QVERIFY(config->toolProgress.enabled);
         QCOMPARE(config->toolProgress.exemptTools, QStringList{QStringLiteral("a")});
+    }
+
+    void readsTheSummarization()
+    {
+        const auto byDefault = parseConfig("sandbox: {}\n", QStringLiteral("c"), {});
+        QVERIFY(byDefault && !byDefault->summarization.enabled && byDefault->summarization.trigger.empty());
+        QCOMPARE(byDefault->summarization.keep.value, 20.0);
+        QCOMPARE(byDefault->summarization.trimTokens, std::optional<qint64>(4000));
+        QCOMPARE(byDefault->summarization.skillReadTools.size(), 4);
+        const auto config = parseConfig("summarization: {enabled: true, model_name: small, trigger: [{type: fraction, value: 0.8}, {type: tokens, value: 9000}], "
+                                        "keep: {type: tokens, value: 500}, trim_tokens_to_summarize: null, skill_file_read_tool_names: [open]}\n",
+                                        QStringLiteral("c"), {});
+        QVERIFY2(config.has_value(), config ? "" : qPrintable(config.error().message));
+        QCOMPARE(config->warnings, QStringList());
+        QVERIFY(config->summarization.enabled && !config->summarization.trimTokens);
+        QCOMPARE(config->summarization.trigger.size(), 2U);
+        QCOMPARE(config->summarization.trigger[0].type, QStringLiteral("fraction"));
+        QCOMPARE(config->summarization.keep.value, 500.0);
+        QCOMPARE(config->summarization.skillReadTools, QStringList{QStringLiteral("open")});
+        const auto one = parseConfig("summarization: {trigger: {type: messages, value: 50}}\n", QStringLiteral("c"), {});
+        QVERIFY(one && one->summarization.trigger.size() == 1);
     }
 
     void anUnsetSessionLimitReachesTheCheckAsEmpty()

@@ -50,6 +50,7 @@ class TestScriptedModel : public QObject
 private Q_SLOTS:
     void playsTurnsPerInstance();
     void choosesTheFirstMatch();
+    void membersTakeNoTurnOfAnAgent();
     void makesCallsAndReadsResults();
     void rawArguments();
     void streams();
@@ -80,6 +81,23 @@ void TestScriptedModel::playsTurnsPerInstance()
     QCOMPARE(stringOf((*end)->responseMetadata, "finish_reason"), QStringLiteral("stop"));
     model.forget(QStringLiteral("r1"));
     QCOMPARE(say(model, request()), QStringLiteral("one 1"));
+}
+
+void TestScriptedModel::membersTakeNoTurnOfAnAgent()
+{
+    const ModelRequest side = request(QStringLiteral("middleware:summarize"));
+    for (const char *match : {"match: {}\n    turns", "match: {agent: '*'}\n    turns", "turns"}) {
+        ScriptedModel model(scenario("  - " + QByteArray(match) + ": [{say: first}, {say: second}]\n"));
+        QCOMPARE(say(model, request()), QStringLiteral("first"));
+        const auto refused = ask(model, side);
+        QVERIFY(!refused);
+        QVERIFY(refused.error().message.contains(u"middleware:summarize"));
+        QCOMPARE(model.divergence(QStringLiteral("r1")), QString()); // and the run goes on
+        QCOMPARE(say(model, request()), QStringLiteral("second"));
+    }
+    ScriptedModel model(scenario("  - turns: [{say: agent}]\n  - match: {agent: 'middleware:*'}\n    turns: [{say: summary}]\n"));
+    QCOMPARE(say(model, side), QStringLiteral("summary"));
+    QCOMPARE(say(model, request()), QStringLiteral("agent"));
 }
 
 void TestScriptedModel::choosesTheFirstMatch()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Paddock authors
 // Whatever a history looks like, what the chain sends is something that both model APIs accept.
+#include "core/base/ids.h"
 #include "core/base/text.h"
 #include "core/middleware/chain_build.h"
 #include "core/middleware/dangling_tool_call.h"
@@ -176,6 +177,104 @@ private Q_SLOTS:
             QVERIFY(result);
             QVERIFY2(problem.isEmpty(), qPrintable(QStringLiteral("round %1: %2").arg(i).arg(problem)));
         }
+    }
+
+    /// What the chain sends can be sent through it again (a retry, a replay) and is still the same.
+    void aSecondPassChangesNothing_data() { chains(); }
+    void aSecondPassChangesNothing()
+    {
+        QFETCH(bool, lead);
+        Histories histories(20261203);
+        QLoggingCategory::setFilterRules(QStringLiteral("paddock.middleware.dangling=false"));
+        for (int i = 0; i < rounds / 10; ++i) {
+            const auto chain = lead ? *buildLeadChain(everyGuard()) : *buildSubagentChain(everyGuard());
+            const RuntimePtr runtime = runtimeOn(nullptr);
+            const MessageList history = histories.next();
+            const auto sent = [&](ModelRequest request) {
+                ModelCall call = modelCall(runtime, history);
+                call.request = std::move(request);
+                std::optional<ModelRequest> seen;
+                const auto result = awaited(chain->runModel(call, [&seen](ModelCall inner) {
+                    seen = inner.request;
+                    return responding(aiMessage(QStringLiteral("ok")));
+                }));
+                return result ? seen : std::nullopt;
+            };
+            ModelRequest request;
+            request.messages = history;
+            request.system = lead ? systemMessage(QStringLiteral("the lead's prompt")) : nullptr;
+            const auto once = sent(request);
+            QVERIFY(once);
+            const auto twice = sent(*once);
+            QVERIFY(twice);
+            const QByteArray where = "round " + QByteArray::number(i) + '\n' + written(*once) + "\nthen\n" + written(*twice);
+            QCOMPARE(bool(once->system), bool(twice->system));
+            QVERIFY2(!once->system || *once->system == *twice->system, where.constData());
+            QVERIFY2(once->messages == twice->messages, where.constData());
+        }
+    }
+
+    /// An answer without words and calls never stays the last one behind a result: it goes, and the model is asked once more;
+    /// the second time it gets words. Applying the same again changes nothing more.
+    void emptyAnswersDoNotStay()
+    {
+        Histories histories(7);
+        for (int i = 0; i < rounds / 10; ++i) {
+            const auto chain = *buildLeadChain(everyGuard());
+            const RuntimePtr runtime = runtimeOn(nullptr);
+            AgentState state;
+            const MessageList before = histories.next();
+            for (const MessagePtr &message : before)
+                state.messages.append(withNewId(message));
+            state.messages.append(withNewId(humanMessage(QStringLiteral("do it"))));
+            state.messages.append(withNewId(aiMessage(QString(), {{QStringLiteral("ls"), Json::object(), QStringLiteral("c9")}})));
+            state.messages.append(withNewId(toolMessage(QStringLiteral("c9"), QStringLiteral("ls"), QStringLiteral("result"))));
+            const qsizetype worked = state.messages.size();
+            for (int answer = 0; answer < 2; ++answer) {
+                state.messages.append(withNewId(aiMessage(answer == 0 ? QString() : QStringLiteral("  \n"))));
+                const auto after = awaited(chain->runNode(Hook::AfterModel, state, runtime));
+                QVERIFY2(after, "after_model failed");
+                state = after->state;
+                if (answer == 0) {
+                    QCOMPARE(after->jumpTo, JumpTo::Model);
+                    QCOMPARE(state.messages.size(), worked);
+                }
+            }
+            QCOMPARE(state.messages.size(), worked + 1);
+            QVERIFY(!pythonStrip(textOf(state.messages.last())).isEmpty());
+            const auto again = awaited(chain->runNode(Hook::AfterModel, state, runtime));
+            QVERIFY(again);
+            QCOMPARE(again->jumpTo, JumpTo::None);
+            QCOMPARE(again->state.messages, state.messages);
+        }
+    }
+
+private:
+    static QByteArray written(const ModelRequest &request)
+    {
+        QByteArray text = request.system ? dumpJson(messageToJson(*request.system)) : QByteArray();
+        for (const MessagePtr &message : request.messages)
+            text += '\n' + dumpJson(messageToJson(*message));
+        return text;
+    }
+    static void chains()
+    {
+        QTest::addColumn<bool>("lead");
+        QTest::newRow("lead") << true;
+        QTest::newRow("subagent") << false;
+    }
+    static ChainOptions everyGuard()
+    {
+        ChainOptions options;
+        options.dataDir = QStringLiteral("/nonexistent");
+        options.piiRedaction = true;
+        options.pii.tokenSecret = QStringLiteral("secret");
+        options.vision = true; // not planMode: Todo explains its tool in each request anew
+        return options;
+    }
+    static MessagePtr withNewId(const MessagePtr &message)
+    {
+        return edited(message, [](Message &m) { m.id = newUuid(); });
     }
 };
 
