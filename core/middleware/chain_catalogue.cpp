@@ -96,6 +96,22 @@ Json titles(const O &o)
     return {{"max_words", o.titles.maxWords}, {"max_chars", o.titles.maxChars}, {"model_name", toUtf8(o.titles.modelName)}};
 }
 
+Json sizeOf(const ContextSize &size)
+{
+    using Unit = ContextSize::Unit;
+    const char *unit = size.unit == Unit::Tokens ? "tokens" : size.unit == Unit::Fraction ? "fraction" : "messages";
+    return {{"type", unit}, {"value", size.value}};
+}
+
+Json summaries(const O &o)
+{
+    Json triggers = Json::array();
+    for (const ContextSize &size : o.summaries.policy.trigger)
+        triggers.push_back(sizeOf(size));
+    return {{"model_name", toUtf8(o.summaries.modelName)}, {"trigger", triggers}, {"keep", sizeOf(o.summaries.policy.keep)},
+            {"trim_tokens_to_summarize", optional(o.summaries.trimTokens)}};
+}
+
 Json delegations(const O &o)
 {
     return {{"max_concurrent", o.delegation.perResponse}, {"max_total_per_run", o.delegation.perRun}};
@@ -137,7 +153,7 @@ const std::vector<Page> &pages()
         {"DeferredToolPromotionAudit", "records who promoted which tool", "tool_search", nullptr, "tools that are found by search"},
         {"SkillToolPolicy", "allowed tools of the active skills", "skills"},
         {"DurableContext", "summary, delegations and skills survive compaction"},
-        {"Summarization", "shortens the history; system and the latest request stay", "summarization"},
+        {"Summarization", "shortens the history; system and the latest request stay", "summarization", summaries},
         {"Todo", "the list of steps in plan mode", "", nullptr, "plan mode"},
         {"TokenUsage", "what each step cost", "token_usage"},
         {"Title", "a name for the thread", "title", titles},
