@@ -30,6 +30,11 @@ struct CommandRequest {
     EventSink events;                   ///< who speaks in the events of this command
 };
 
+/// What a write came to.
+struct FileWritten {
+    QString realPath; ///< virtual; where the links of the path led. Empty: at the path itself, or the sandbox does not say
+};
+
 struct CommandResult {
     QString text;   ///< rendered as sandbox.md §5.7 says, virtual paths only
     std::optional<int> exitCode;
@@ -80,8 +85,8 @@ public:
     /// The whole file as text; decode errors are errors.
     virtual Task<Result<QString>> readFile(QString path, std::stop_token stop) = 0;
     virtual Task<Result<QByteArray>> readBytes(QString path, qint64 maxBytes, std::stop_token stop) = 0;
-    virtual Task<Result<void>> writeFile(QString path, QString content, bool append, std::stop_token stop) = 0;
-    virtual Task<Result<void>> writeBytes(QString path, QByteArray content, std::stop_token stop) = 0;
+    virtual Task<Result<FileWritten>> writeFile(QString path, QString content, bool append, std::stop_token stop) = 0;
+    virtual Task<Result<FileWritten>> writeBytes(QString path, QByteArray content, std::stop_token stop) = 0;
     /// Entries as the `ls` tool shows them (sandbox.md §2.5): absolute virtual paths, directories with a trailing "/".
     virtual Task<Result<QStringList>> listDir(QString path, int depth, std::stop_token stop) = 0;
     virtual Task<Result<GlobResult>> glob(QString path, QString pattern, bool includeDirs, int maxResults,

@@ -252,6 +252,59 @@ private Q_SLOTS:
         QVERIFY(!QFile::exists(QFileInfo(secret).path() + text("/new.txt")));
     }
 
+    /// What is told of a write is the file that was written, not the name that it was asked by.
+    void writesThroughLinksNameTheFile_data()
+    {
+        QTest::addColumn<QString>("sandbox");
+        QTest::newRow("embedded") << text("embedded");
+        QTest::newRow("local") << text("local");
+    }
+    void writesThroughLinksNameTheFile()
+    {
+        QFETCH(QString, sandbox);
+        const bool embedded = sandbox == u"embedded";
+        const QString workspace = m_program->folder(text("work"));
+        m_program->file(text("work/real.txt"), "one\n");
+        m_program->file(text("work/deep/down.txt"), "one\n");
+        QVERIFY(QFile::link(text("real.txt"), workspace + text("/alias")));
+        QVERIFY(QFile::link(text("deep"), workspace + text("/short")));
+        QVERIFY(QFile::link(text("/mnt/user-data/outputs"), workspace + text("/out")));
+        QVERIFY(QFile::link(text("/tmp/far.txt"), workspace + text("/far")));
+        const std::string base = "/mnt/user-data/workspace/";
+        std::vector<Json> calls;
+        const auto write = [&](const char *name) {
+            calls.push_back(toolCall(text("write-") + text(name), text("write_file"), Json{{"path", base + name}, {"content", "two\n"}, {"append", true}}));
+        };
+        for (const char *name : {"alias", "short/down.txt"})
+            calls.push_back(toolCall(text("read-") + text(name), text("read_file"), Json{{"path", base + name}}));
+        write("alias");
+        calls.push_back(toolCall(text("again"), text("read_file"), Json{{"path", base + "alias"}}));
+        calls.push_back(toolCall(text("replace"), text("str_replace"), Json{{"path", base + "alias"}, {"old_str", "two"}, {"new_str", "three"}}));
+        write("short/down.txt");
+        write("plain.txt");
+        if (embedded) {
+            write("out/new.txt");
+            write("far");
+        }
+        const Outcome o = m_program->run(m_program->runArguments(m_program->scenario(commandScenario(calls)),
+                                                                 {text("--workspace"), workspace, text("--sandbox"), sandbox}));
+        QVERIFY2(o.exitCode == 0, o.err.constData());
+        QStringList told;
+        for (const Json &change : o.ofType("file.changed")) {
+            const QString via = stringOf(change, "via");
+            told << stringOf(change, "path") + (via.isEmpty() ? QString() : text(" via ") + via) + QLatin1Char(' ') + stringOf(change, "certainty");
+        }
+        QStringList wanted{text("/mnt/user-data/workspace/real.txt via /mnt/user-data/workspace/alias tool"),
+                           text("/mnt/user-data/workspace/real.txt via /mnt/user-data/workspace/alias tool"),
+                           text("/mnt/user-data/workspace/deep/down.txt via /mnt/user-data/workspace/short/down.txt tool"),
+                           text("/mnt/user-data/workspace/plain.txt tool")};
+        if (embedded) {
+            wanted << text("/mnt/user-data/outputs/new.txt via /mnt/user-data/workspace/out/new.txt tool")
+                   << text("/tmp/far.txt via /mnt/user-data/workspace/far tool");
+        }
+        QCOMPARE(told.join(QLatin1Char('\n')), wanted.join(QLatin1Char('\n')));
+    }
+
     void oddFileNamesBreakNothing()
     {
         const QString workspace = m_program->folder(text("names"));

@@ -89,15 +89,16 @@ Task<Result<QByteArray>> AioSandbox::readBytes(QString path, qint64 maxBytes, st
     return withFaults<QByteArray>(m_faults, stop, [client = m_client, path, maxBytes, stop] { return aio::readBytes(client, path, maxBytes, stop); });
 }
 
-Task<Result<void>> AioSandbox::writeFile(QString path, QString content, bool append, std::stop_token stop)
+Task<Result<FileWritten>> AioSandbox::writeFile(QString path, QString content, bool append, std::stop_token stop)
 {
-    return withFaults<void>(m_faults, stop,
-                            [client = m_client, path, content, append, stop] { return aio::writeFile(client, path, content, append, stop); });
+    return withFaults<FileWritten>(
+        m_faults, stop, [client = m_client, path, content, append, stop] { return aio::writeFile(client, path, content, append, stop); });
 }
 
-Task<Result<void>> AioSandbox::writeBytes(QString path, QByteArray content, std::stop_token stop)
+Task<Result<FileWritten>> AioSandbox::writeBytes(QString path, QByteArray content, std::stop_token stop)
 {
-    return withFaults<void>(m_faults, stop, [client = m_client, path, content, stop] { return aio::writeBytes(client, path, content, stop); });
+    return withFaults<FileWritten>(m_faults, stop,
+                                   [client = m_client, path, content, stop] { return aio::writeBytes(client, path, content, stop); });
 }
 
 Task<Result<QStringList>> AioSandbox::listDir(QString path, int depth, std::stop_token stop)
