@@ -94,6 +94,10 @@ public:
     virtual Task<Result<GrepResult>> grep(GrepQuery query, std::stop_token stop) = 0;
     /// The path under which file locks of this sandbox are kept (sandbox.md §9.4): normalised; resolved where it is cheap.
     virtual Task<QString> lockPath(QString path);
+    /// A call found nobody at the other end, and none has been answered since. A guess; memory only.
+    virtual bool isSuspect() const;
+    /// Asks. False: it is lost for good, and its provider will not hand it out again.
+    virtual Task<bool> isThere(std::stop_token stop);
     /// Ends the scope and its session: waits for its running command, cleans up (sandbox.md §5.8). Never fails.
     virtual Task<> releaseCommandScope(ScopeId scope) = 0;
 
@@ -113,6 +117,10 @@ public:
 };
 
 using SandboxPtr = std::shared_ptr<Sandbox>;
+
+/// Member of Error::details of execute(), true: no server took the command, so it may be given to another sandbox. Never set
+/// when there is a doubt.
+inline constexpr const char *notDeliveredKey = "not_delivered";
 
 /// Owns sandboxes (sandbox.md §7.1). Callable from any loop.
 class SandboxProvider

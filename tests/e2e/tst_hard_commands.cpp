@@ -27,6 +27,7 @@ QString text(const char *utf8)
 constexpr const char *ended = "Command was terminated because its shell session ended.";
 constexpr const char *timedOut = "Command timed out after 2 seconds and was terminated.";
 constexpr const char *recreated = "[sandbox] shell session was recreated";
+constexpr const char *restarted = "[sandbox] the sandbox was restarted; its shells, background jobs and /tmp are gone; files in /mnt/user-data are kept.\n";
 
 } // namespace
 
@@ -165,14 +166,33 @@ private Q_SLOTS:
         QCOMPARE(m_program->leftovers().join(QLatin1Char('\n')), QString());
     }
 
-    void killingTheWholeSandboxEndsTheRunInOrder()
+    /// The agent hears of it once, with its next command, which runs once; files stay.
+    void killingTheWholeSandboxGivesAFreshOne()
     {
         const QString scenario = m_program->scenario(commandScenario(
-            {bashCall(text("all"), text("kill -9 -1")), bashCall(text("second"), text("echo second")), bashCall(text("third"), text("echo third"))}));
+            {bashCall(text("all"), text("echo x >> count; touch /tmp/here; kill -9 -1")), bashCall(text("second"), text("echo y >> count; cat count; ls /tmp")),
+             bashCall(text("third"), text("echo third"))}));
         const Outcome o = m_program->run(m_program->runArguments(scenario));
         QVERIFY2(o.exitCode == 0, o.err.constData());
         QVERIFY2(o.resultOf(text("all")).startsWith(u"Error: "), qPrintable(o.resultOf(text("all"))));
-        QVERIFY2(o.resultOf(text("third")).contains(u"third") || o.resultOf(text("third")).startsWith(u"Error: "), qPrintable(o.resultOf(text("third"))));
+        QCOMPARE(o.resultOf(text("second")), text(restarted) + text("x\ny"));
+        QCOMPARE(o.resultOf(text("third")), text("third"));
+        QCOMPARE(o.ofType("sandbox.acquired").size(), size_t(2));
+        QCOMPARE(o.ofType("sandbox.failed").size(), size_t(1));
+        verifyReleased(o);
+        QCOMPARE(m_program->leftovers().join(QLatin1Char('\n')), QString());
+    }
+
+    /// A file tool may be what finds out; whoever runs a command is told.
+    void fileToolsAfterTheKillWork()
+    {
+        const Json file{{"path", "/mnt/user-data/workspace/kept.txt"}};
+        const QString scenario = m_program->scenario(commandScenario(
+            {bashCall(text("all"), text("echo kept > kept.txt; kill -9 -1")), toolCall(text("read"), text("read_file"), file), bashCall(text("next"), text("cat kept.txt"))}));
+        const Outcome o = m_program->run(m_program->runArguments(scenario));
+        QVERIFY2(o.exitCode == 0, o.err.constData());
+        QVERIFY2(o.resultOf(text("read")).startsWith(u"kept"), qPrintable(o.resultOf(text("read"))));
+        QCOMPARE(o.resultOf(text("next")), text(restarted) + text("kept"));
         QCOMPARE(m_program->leftovers().join(QLatin1Char('\n')), QString());
     }
 

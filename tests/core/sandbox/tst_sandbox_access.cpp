@@ -35,7 +35,18 @@ public:
         ended << scope.value();
         co_return;
     }
+    bool isSuspect() const override { return suspect; }
+    Task<bool> isThere(std::stop_token) override
+    {
+        ++asked;
+        lost = lost || !there;
+        co_return !lost;
+    }
     QStringList ended;
+    bool suspect = false;
+    bool there = true;
+    bool lost = false;
+    int asked = 0;
 
 private:
     SandboxId m_id;
@@ -51,11 +62,11 @@ public:
             co_await gate;
         if (failing)
             co_return fail(ErrorCode::Unavailable, QStringLiteral("no room"));
-        if (!sandbox)
+        if (!sandbox || sandbox->lost)
             sandbox = std::make_shared<FakeSandbox>(SandboxId(QStringLiteral("sbx")));
         co_return SandboxId(QStringLiteral("sbx"));
     }
-    SandboxPtr get(const SandboxId &) override { return sandbox; }
+    SandboxPtr get(const SandboxId &) override { return sandbox && !sandbox->lost ? sandbox : nullptr; }
     Task<Result<void>> release(SandboxId) override
     {
         ++releases;
@@ -127,6 +138,31 @@ private Q_SLOTS:
         const auto after = spin(lead.ensure({}));
         QVERIFY(after && !*after);
         QCOMPARE(int(after->error().code), int(ErrorCode::FailedPrecondition));
+    }
+
+    void aSuspectIsAskedAndReplacedWhenGone()
+    {
+        Bench bench;
+        SandboxAccess lead = bench.access(QStringLiteral("run:1"), QStringLiteral("lead"));
+        QVERIFY(*spin(lead.ensure({})));
+        const auto first = bench.provider->sandbox;
+        QVERIFY(*spin(lead.ensure({})));
+        QCOMPARE(first->asked, 0); // nobody asks without a reason
+        first->suspect = true;
+        QCOMPARE(spin(lead.ensure({}))->value(), SandboxPtr(first)); // slow, not gone
+        QCOMPARE(first->asked, 1);
+        first->there = false;
+        const auto second = spin(lead.ensure({}));
+        QVERIFY(second && *second && second->value() != first);
+        QCOMPARE(bench.provider->acquires, 2);
+        // What a parent left behind is asked, too.
+        bench.provider->sandbox->suspect = true;
+        bench.provider->sandbox->there = false;
+        SandboxAccess child(bench.leases, LeaseOwner(QStringLiteral("subagent:a")), key, EventSink(), SandboxId(QStringLiteral("sbx")));
+        const auto third = spin(child.ensure({}));
+        QVERIFY(third && *third && third->value() != second->value());
+        QVERIFY(spin(child.release()));
+        QVERIFY(spin(lead.release()));
     }
 
     void callsOfOneTurnShareTheAcquisition()
