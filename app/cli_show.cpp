@@ -37,16 +37,21 @@ void printRun(RunService &service, const RunId &run)
     auto printer = std::make_shared<ProgressPrinter>(false);
     auto answer = std::make_shared<QString>();
     auto known = std::make_shared<bool>(false);
-    service.load(run, [printer, answer, known](std::vector<std::shared_ptr<const Event>> events, bool last) {
+    auto hadShells = std::make_shared<bool>(false);
+    service.load(run, [printer, answer, known, hadShells, run, &service](std::vector<std::shared_ptr<const Event>> events, bool last) {
         for (const auto &event : events) {
             printer->show(*event);
             *known = *known || std::holds_alternative<RunStarted>(event->body);
+            *hadShells = *hadShells || std::holds_alternative<ShellSessionCreated>(event->body);
             if (const auto *finished = std::get_if<RunFinished>(&event->body))
                 *answer = finished->answer;
         }
         if (last) {
             if (!answer->isEmpty())
                 print(*answer);
+            if (*hadShells && service.areShellLogsGone(run))
+                print(QStringLiteral("What its terminals printed is gone: old logs of terminals are removed when all together pass "
+                                     "terminal_logs.max_total_bytes, and imported runs have none."));
             QCoreApplication::exit(*known ? Done : Failed); // the printer has told why nothing could be read
         }
     });

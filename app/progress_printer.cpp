@@ -133,7 +133,8 @@ void ProgressPrinter::work(const Event &event)
         if (e->status != u"success")
             line(event, QStringLiteral("%1 · %2 %3: %4").arg(agentLabel(event.agent), e->name, e->status, oneLine(e->preview)));
     } else if (const auto *e = std::get_if<FileChanged>(&event.body)) {
-        line(event, QStringLiteral("%1 %2 %3 (+%4 -%5)").arg(e->owner, e->op, e->path).arg(e->addedLines).arg(e->removedLines));
+        const QString path = e->via ? QStringLiteral("%1 through %2").arg(e->path, *e->via) : e->path;
+        line(event, QStringLiteral("%1 %2 %3 (+%4 -%5)").arg(e->owner, e->op, path).arg(e->addedLines).arg(e->removedLines));
     } else if (const auto *e = std::get_if<ModelFailed>(&event.body)) {
         line(event, QStringLiteral("%1 model error: %2").arg(agentLabel(event.agent), oneLine(e->error)));
     } else if (const auto *e = std::get_if<AuditRecorded>(&event.body)) {

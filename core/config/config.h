@@ -169,6 +169,11 @@ struct ToolSearchConfig {
     int autoPromoteTopK = 3; ///< as given; the routing clamps it to 1..5
 };
 
+/// `terminal_logs:`, Paddock's own: what shells printed, under {data}/shells
+struct TerminalLogsConfig {
+    qint64 maxTotalBytes = 1024LL * 1024 * 1024; ///< of all runs together; 0: no limit
+};
+
 /// One entry of `models:`; what a provider needs beyond the name stays in `settings`.
 struct ModelConfig {
     QString name;
@@ -202,6 +207,7 @@ struct Config {
     PiiRedactionConfig piiRedaction;
     SkillsConfig skills;
     ToolSearchConfig toolSearch;
+    TerminalLogsConfig terminalLogs;
     std::vector<ModelConfig> models;
     int maxRecursionLimit = 1000;
     Json raw = Json::object(); ///< the file as it is, references resolved; never shown unmasked
@@ -234,5 +240,6 @@ Result<ToolOutputConfig> toolOutputFromJson(const Json &value);
 Result<PiiRedactionConfig> piiRedactionFromJson(const Json &value);
 Result<SkillsConfig> skillsFromJson(const Json &value);
 Result<ToolSearchConfig> toolSearchFromJson(const Json &value);
+Result<TerminalLogsConfig> terminalLogsFromJson(const Json &value);
 
 } // namespace paddock

@@ -23,7 +23,7 @@ const QStringList &topLevelKeys()
         "safety_finish_reason verification uploads sandbox subagents subagent_runtime skills skill_scan skill_evolution "
         "title summarization memory agents_api acp_agents guardrails authorization circuit_breaker llm_call database "
         "run_events stream_bridge checkpointer scheduler mcp_tasks run_ownership extensions plugins channels auth "
-        "pii_redaction sandbox_audit channel_connections agent_storage dedupe_storage").split(QLatin1Char(' '));
+        "pii_redaction sandbox_audit channel_connections agent_storage dedupe_storage terminal_logs").split(QLatin1Char(' '));
     return keys;
 }
 
@@ -196,6 +196,8 @@ struct Loader {
         if (auto r = section("skills", skillsFromJson, config.skills); !r)
             return fail(r.error());
         if (auto r = section("tool_search", toolSearchFromJson, config.toolSearch); !r)
+            return fail(r.error());
+        if (auto r = section("terminal_logs", terminalLogsFromJson, config.terminalLogs); !r)
             return fail(r.error());
         if (auto r = readModels(memberOf(config.raw, "models")); !r)
             return fail(r.error());

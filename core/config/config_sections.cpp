@@ -77,4 +77,13 @@ Result<SubagentsConfig> subagentsFromJson(const Json &value)
     return reader.finish(c);
 }
 
+Result<TerminalLogsConfig> terminalLogsFromJson(const Json &value)
+{
+    constexpr qint64 most = 1LL << 50;
+    TerminalLogsConfig c;
+    SectionReader reader(QStringLiteral("terminal_logs"), value);
+    reader.integer("max_total_bytes", c.maxTotalBytes, 0, most);
+    return reader.finish(c);
+}
+
 } // namespace paddock

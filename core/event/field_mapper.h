@@ -81,7 +81,7 @@ template<typename V> void mapFields(V &v, FileChanged &e)
 {
     v("path", e.path); v("owner", e.owner); v("certainty", e.certainty); v("op", e.op); v("renamed_from", e.renamedFrom);
     v("size", e.size); v("sha256", e.sha256); v("before_sha256", e.beforeSha256); v("added", e.addedLines);
-    v("removed", e.removedLines); v("call", e.call);
+    v("removed", e.removedLines); v("call", e.call); v("via", e.via);
 }
 template<typename V> void mapFields(V &v, AuditRecorded &e)
 {

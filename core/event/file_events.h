@@ -4,6 +4,8 @@
 
 #include <QString>
 
+#include <optional>
+
 namespace paddock {
 
 /// file.changed; the path is virtual
@@ -19,6 +21,7 @@ struct FileChanged {
     int addedLines = 0;
     int removedLines = 0;
     QString call;        ///< tool call that did it, when known
+    std::optional<QString> via{}; ///< the name that was written to, when it led to `path` through a link
 };
 
 } // namespace paddock

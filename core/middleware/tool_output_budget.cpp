@@ -112,7 +112,7 @@ Task<Result<void>> writeInSandbox(OutputStore store, QString folder, QString pat
         co_return std::unexpected(made.error());
     const auto written = co_await store.sandbox->writeFile(path, std::move(text), false, store.stop);
     if (!written)
-        co_return written;
+        co_return std::unexpected(written.error());
     const auto verdict =
         co_await answerOf(store, QStringLiteral("test -s ") + inSingleQuotes(path) + QStringLiteral(" && echo OK || echo MISSING"));
     if (!verdict)

@@ -4,6 +4,7 @@
 
 #include "core/base/run_on.h"
 #include "core/llm/scripted_model.h"
+#include "core/run/log_limit.h"
 #include "core/run/translate.h"
 #include "core/sandbox/workspace_watch.h"
 #include "core/tool/lead_tools.h"

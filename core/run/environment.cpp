@@ -3,6 +3,7 @@
 #include "core/run/environment.h"
 
 #include "core/run/container_provider.h"
+#include "core/run/log_limit.h"
 #include "core/run/skill_wiring.h"
 #include "core/run/translate.h"
 
@@ -145,6 +146,7 @@ Result<std::shared_ptr<Environment>> openEnvironment(const RunService::Options &
     environment->bus->append({}, {}, ConfigLoaded{environment->config.path, environment->config.sha256, int(environment->config.warnings.size())});
     for (const QString &warning : environment->config.warnings)
         environment->bus->append({}, {}, LogRecorded{QStringLiteral("warning"), warning, false});
+    limitTerminalLogsLater(environment->dataDir, environment->config.terminalLogs.maxTotalBytes);
     return environment;
 }
 

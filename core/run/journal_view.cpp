@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Paddock authors
+#include "core/run/log_limit.h"
 #include "core/run/run_engine.h"
 #include "core/run/stored_runs.h"
 #include "core/run/terminal_log.h"
@@ -39,6 +40,7 @@ public:
     {
         return TerminalLog::observeFile(shellLogFolder(m_folder, placeOfStored(m_folder, run).first) + QLatin1Char('/') + scopeFileName(scope.value()));
     }
+    bool areShellLogsGone(const RunId &run) const override { return areLogsGone(m_folder, run); }
     void takeOver(const RunId &, const ScopeId &, bool) override {}
     void type(const RunId &, const ScopeId &, const QByteArray &) override {}
     void resizeShell(const RunId &, const ScopeId &, int, int) override {}

@@ -5,6 +5,7 @@
 #include "core/base/run_on.h"
 #include "core/llm/scripted_model.h"
 #include "core/run/agent_wiring.h"
+#include "core/run/log_limit.h"
 #include "core/run/scenarios.h"
 #include "core/run/skill_wiring.h"
 #include "core/run/translate.h"
@@ -192,11 +193,6 @@ QString LiveRun::stopReason()
     return whyStopped;
 }
 
-QString shellLogFolder(const QString &dataDir, const QString &thread)
-{
-    return dataDir + QStringLiteral("/shells/") + thread;
-}
-
 Result<std::shared_ptr<LiveRun>> prepareRun(Environment &environment, RunRequest request)
 {
     auto run = std::make_shared<LiveRun>();
@@ -273,6 +269,7 @@ Task<> driveRun(std::shared_ptr<Environment> environment, std::shared_ptr<LiveRu
     const Seq last = events.emitEvent(std::move(finished));
     (void)co_await environment->journal->flush(last); // what went wrong stays in its state, and is told from there
     finishRun(*run);
+    limitTerminalLogsLater(environment->dataDir, environment->config.terminalLogs.maxTotalBytes);
 }
 
 } // namespace paddock

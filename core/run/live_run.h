@@ -38,7 +38,4 @@ Result<std::shared_ptr<LiveRun>> prepareRun(Environment &environment, RunRequest
 /// Drives a run on the gateway loop to its very end: everything of it is released when this returns. Never throws.
 Task<> driveRun(std::shared_ptr<Environment> environment, std::shared_ptr<LiveRun> run);
 
-/// Where a run's terminal logs are.
-QString shellLogFolder(const QString &dataDir, const QString &thread);
-
 } // namespace paddock

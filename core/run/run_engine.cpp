@@ -4,6 +4,7 @@
 
 #include "core/agent/subagent_loop.h"
 #include "core/base/run_on.h"
+#include "core/run/log_limit.h"
 #include "core/run/stored_runs.h"
 
 #include <QDir>
@@ -174,6 +175,11 @@ std::unique_ptr<ShellStream> RunEngine::observeShell(const RunId &id, const Scop
     }
     const QString thread = placeOfStored(m_environment->dataDir, id).first;
     return TerminalLog::observeFile(shellLogFolder(m_environment->dataDir, thread) + QLatin1Char('/') + scopeFileName(scope.value()));
+}
+
+bool RunEngine::areShellLogsGone(const RunId &id) const
+{
+    return !find(id) && areLogsGone(m_environment->dataDir, id);
 }
 
 std::pair<SandboxPtr, SessionId> RunEngine::shellOf(const std::shared_ptr<LiveRun> &run, const ScopeId &scope)

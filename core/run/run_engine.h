@@ -29,6 +29,7 @@ public:
     void load(const RunId &run, std::function<void(std::vector<std::shared_ptr<const Event>>, bool)> batch) override;
     void message(const QString &hash, std::function<void(MessagePtr)> done) override;
     std::unique_ptr<ShellStream> observeShell(const RunId &run, const ScopeId &scope) override;
+    bool areShellLogsGone(const RunId &run) const override;
     void takeOver(const RunId &run, const ScopeId &scope, bool on) override;
     void type(const RunId &run, const ScopeId &scope, const QByteArray &bytes) override;
     void resizeShell(const RunId &run, const ScopeId &scope, int columns, int rows) override;

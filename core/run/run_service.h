@@ -95,6 +95,12 @@ public:
     /// Attaches as one more observer to a scope's terminal: what it printed so far (bounded), then what it prints, over all
     /// its sessions. Of a past run: what the log kept, then ended. Owned by the caller.
     virtual std::unique_ptr<ShellStream> observeShell(const RunId &run, const ScopeId &scope) = 0;
+    /// A past run printed to terminals and nothing of it is kept. Blocks for a moment.
+    virtual bool areShellLogsGone(const RunId &run) const
+    {
+        Q_UNUSED(run)
+        return false;
+    }
     /// Taking over is deliberate: typing without it is refused. Events mark both ends.
     virtual void takeOver(const RunId &run, const ScopeId &scope, bool on) = 0;
     virtual void type(const RunId &run, const ScopeId &scope, const QByteArray &bytes) = 0;

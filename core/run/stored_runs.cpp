@@ -4,6 +4,9 @@
 
 #include "core/base/pool.h"
 #include "core/journal/journal_export.h"
+#include "core/run/log_limit.h"
+
+#include <QDir>
 
 namespace paddock {
 
@@ -130,6 +133,12 @@ std::pair<QString, QString> placeOfStored(const QString &folder, const RunId &ru
             return {stored->thread, stored->workspace};
     }
     return {};
+}
+
+bool areLogsGone(const QString &folder, const RunId &run)
+{
+    const QString thread = placeOfStored(folder, run).first;
+    return !thread.isEmpty() && QDir(shellLogFolder(folder, {})).exists() && !QDir(shellLogFolder(folder, thread)).exists();
 }
 
 } // namespace paddock

@@ -21,5 +21,7 @@ void exportStored(const QString &folder, const RunId &run, const QString &format
 Result<RunId> resolveStored(const QString &folder, const QString &prefix);
 /// Thread id and workspace folder of a stored run; empty when unknown. Blocks for a moment.
 std::pair<QString, QString> placeOfStored(const QString &folder, const RunId &run);
+/// There are logs of terminals, but none of this run. Blocks for a moment.
+bool areLogsGone(const QString &folder, const RunId &run);
 
 } // namespace paddock

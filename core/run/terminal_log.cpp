@@ -190,7 +190,10 @@ std::unique_ptr<ShellStream> TerminalLog::observeFile(const QString &path)
                 file.seek(file.size() - mostWaiting);
             bytes = file.read(mostWaiting);
         } else {
-            reason = QStringLiteral("The log of this shell is gone.");
+            reason = QStringLiteral("There is no log of this shell.");
+            // Shown where the output would stand: an empty terminal would say that nothing was printed.
+            bytes = "\x1b[2mThere is no log of this shell. Old logs are removed when all together pass terminal_logs.max_total_bytes;\r\n"
+                    "imported runs and commands of a local sandbox have none.\x1b[0m\r\n";
         }
         {
             const std::lock_guard lock(reader->mutex);

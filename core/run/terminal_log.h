@@ -34,7 +34,7 @@ public:
     void end(const QString &reason);
     /// A stream on the calling thread: what is kept, then what comes.
     std::unique_ptr<ShellStream> observe();
-    /// A stream over a finished log file: its bytes, then the end.
+    /// A stream over a finished log file: its bytes, or that there is none, then the end.
     static std::unique_ptr<ShellStream> observeFile(const QString &path);
 
     struct Reader; ///< the shared end of one stream

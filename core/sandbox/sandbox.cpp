@@ -20,6 +20,16 @@ Task<QString> Sandbox::lockPath(QString path)
     co_return normalizeVirtualPath(path);
 }
 
+bool Sandbox::isSuspect() const
+{
+    return false;
+}
+
+Task<bool> Sandbox::isThere(std::stop_token)
+{
+    co_return true;
+}
+
 SessionId Sandbox::sessionOf(const ScopeId &) const
 {
     return {};

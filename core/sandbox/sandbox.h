@@ -30,6 +30,11 @@ struct CommandRequest {
     EventSink events;                   ///< who speaks in the events of this command
 };
 
+/// What a write came to.
+struct FileWritten {
+    QString realPath; ///< virtual; where the links of the path led. Empty: at the path itself, or the sandbox does not say
+};
+
 struct CommandResult {
     QString text;   ///< rendered as sandbox.md §5.7 says, virtual paths only
     std::optional<int> exitCode;
@@ -80,8 +85,8 @@ public:
     /// The whole file as text; decode errors are errors.
     virtual Task<Result<QString>> readFile(QString path, std::stop_token stop) = 0;
     virtual Task<Result<QByteArray>> readBytes(QString path, qint64 maxBytes, std::stop_token stop) = 0;
-    virtual Task<Result<void>> writeFile(QString path, QString content, bool append, std::stop_token stop) = 0;
-    virtual Task<Result<void>> writeBytes(QString path, QByteArray content, std::stop_token stop) = 0;
+    virtual Task<Result<FileWritten>> writeFile(QString path, QString content, bool append, std::stop_token stop) = 0;
+    virtual Task<Result<FileWritten>> writeBytes(QString path, QByteArray content, std::stop_token stop) = 0;
     /// Entries as the `ls` tool shows them (sandbox.md §2.5): absolute virtual paths, directories with a trailing "/".
     virtual Task<Result<QStringList>> listDir(QString path, int depth, std::stop_token stop) = 0;
     virtual Task<Result<GlobResult>> glob(QString path, QString pattern, bool includeDirs, int maxResults,
@@ -89,6 +94,10 @@ public:
     virtual Task<Result<GrepResult>> grep(GrepQuery query, std::stop_token stop) = 0;
     /// The path under which file locks of this sandbox are kept (sandbox.md §9.4): normalised; resolved where it is cheap.
     virtual Task<QString> lockPath(QString path);
+    /// A call found nobody at the other end, and none has been answered since. A guess; memory only.
+    virtual bool isSuspect() const;
+    /// Asks. False: it is lost for good, and its provider will not hand it out again.
+    virtual Task<bool> isThere(std::stop_token stop);
     /// Ends the scope and its session: waits for its running command, cleans up (sandbox.md §5.8). Never fails.
     virtual Task<> releaseCommandScope(ScopeId scope) = 0;
 
@@ -108,6 +117,10 @@ public:
 };
 
 using SandboxPtr = std::shared_ptr<Sandbox>;
+
+/// Member of Error::details of execute(), true: no server took the command, so it may be given to another sandbox. Never set
+/// when there is a doubt.
+inline constexpr const char *notDeliveredKey = "not_delivered";
 
 /// Owns sandboxes (sandbox.md §7.1). Callable from any loop.
 class SandboxProvider

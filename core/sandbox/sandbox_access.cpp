@@ -264,6 +264,7 @@ struct SandboxAccess::Shared {
     LeaseOwner owner;
     ThreadKey key;
     SandboxId inherited;
+    static constexpr int acquireTries = 2;
     AsyncMutex turn; ///< one acquisition or release at a time
 
     mutable std::mutex mutex; // guards all below
@@ -278,23 +279,29 @@ struct SandboxAccess::Shared {
 
     static Task<Result<SandboxPtr>> ensure(std::shared_ptr<Shared> self, std::stop_token stop)
     {
-        if (const SandboxPtr sandbox = self->currentIfOpen())
+        if (const SandboxPtr sandbox = self->currentIfOpen(); sandbox && !sandbox->isSuspect())
             co_return sandbox;
         const AsyncMutex::Guard guard = co_await self->turn.lock(stop);
         if (!guard || stop.stop_requested())
             co_return cancelled();
         if (self->isClosed())
             co_return fail(ErrorCode::FailedPrecondition, QStringLiteral("The sandbox lease of this execution was already released"));
-        if (const SandboxPtr sandbox = self->current())
-            co_return sandbox; // a sibling call acquired it while this one waited
-        const Result<SandboxId> id = co_await self->leases->registry().reuseOrAcquire(self->owner, self->inherited, self->key, true, stop);
-        if (!id)
-            co_return fail(id.error());
-        self->hold(*id);
-        const SandboxPtr sandbox = self->leases->provider()->get(*id);
-        if (!sandbox)
-            co_return fail(ErrorCode::NotFound, QStringLiteral("Sandbox not found after acquisition (sandbox_id=%1)").arg(id->value()));
-        co_return sandbox;
+        if (const SandboxPtr sandbox = self->current()) { // maybe a sibling call acquired it while this one waited
+            if (!sandbox->isSuspect() || co_await sandbox->isThere(stop))
+                co_return sandbox;
+        }
+        for (int attempt = 0; attempt < acquireTries; ++attempt) {
+            const Result<SandboxId> id = co_await self->leases->registry().reuseOrAcquire(self->owner, self->inherited, self->key, true, stop);
+            if (!id)
+                co_return fail(id.error());
+            self->hold(*id);
+            const SandboxPtr sandbox = self->leases->provider()->get(*id);
+            if (!sandbox)
+                co_return fail(ErrorCode::NotFound, QStringLiteral("Sandbox not found after acquisition (sandbox_id=%1)").arg(id->value()));
+            if (!sandbox->isSuspect() || co_await sandbox->isThere(stop)) // one that others left behind may be gone
+                co_return sandbox;
+        }
+        co_return fail(ErrorCode::Unavailable, QStringLiteral("The sandbox does not answer, and neither does the one that took its place"));
     }
     static Task<> release(std::shared_ptr<Shared> self)
     {

@@ -9,6 +9,10 @@
 #include <QLoggingCategory>
 
 #include <algorithm>
+#include <cerrno>
+
+#include <fcntl.h>
+#include <sys/stat.h>
 
 namespace paddock {
 
@@ -124,7 +128,8 @@ void WatchCore::commandFinished(const QString &id, Micros at)
 
 void WatchCore::toolStarted(const QString &call, const QString &path)
 {
-    m_toolWrites.insert(call, normalizeVirtualPath(path).toUtf8());
+    const QByteArray key = normalizeVirtualPath(path).toUtf8();
+    m_toolWrites.insert(call, isWithoutLinks(key) ? key : QByteArray());
 }
 
 void WatchCore::toolFinished(const QString &call)
@@ -207,7 +212,22 @@ void WatchCore::mark(const QByteArray &key, bool settled, const QByteArray &rena
 
 bool WatchCore::isInTool(const QByteArray &key) const
 {
-    return std::find(m_toolWrites.cbegin(), m_toolWrites.cend(), key) != m_toolWrites.cend();
+    const auto isThis = [&](const QByteArray &written) { return written.isEmpty() || written == key; };
+    return std::any_of(m_toolWrites.cbegin(), m_toolWrites.cend(), isThis);
+}
+
+/// What will be written under this name is the file of this name, as far as can be seen before.
+bool WatchCore::isWithoutLinks(const QByteArray &key) const
+{
+    QByteArray relative;
+    const int root = m_tree.rootOf(key, &relative);
+    if (root < 0)
+        return false;
+    const auto fd = openBeneath(root, relative, O_PATH | O_NOFOLLOW);
+    if (!fd)
+        return intOf(fd.error().details, "errno") == ENOENT;
+    struct stat facts;
+    return ::fstat(fd->get(), &facts) == 0 && !S_ISLNK(facts.st_mode);
 }
 
 void WatchCore::arm()

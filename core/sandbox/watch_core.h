@@ -52,6 +52,7 @@ private:
     void markSubtree(const QByteArray &from, const QByteArray &movedTo);
     void mark(const QByteArray &key, bool settled, const QByteArray &renamedFrom = {});
     bool isInTool(const QByteArray &key) const;
+    bool isWithoutLinks(const QByteArray &key) const;
     void arm();
     void lookAtDue(bool all);
     void look(const QByteArray &key, const Pending &pending);
@@ -71,7 +72,9 @@ private:
     CommandTimes m_commands;
     std::map<QByteArray, FileRecord> m_files; ///< ordered, so that a directory is a range
     std::map<QByteArray, Pending> m_pending;
-    QMap<QString, QByteArray> m_toolWrites;   ///< write calls under way: call to key; their files are looked at afterwards
+    /// Write calls under way: call to key; their files are looked at afterwards. An empty key may be any file: a link is on
+    /// the way to it, and which one it was the tool tells.
+    QMap<QString, QByteArray> m_toolWrites;
     QSet<QByteArray> m_kept;                  ///< hashes given to keepVersion
     VersionCache m_versions{cachedVersionBytes};
     int m_snapshotFiles = 0;

@@ -4,11 +4,14 @@
 
 #include "core/base/file_kind.h"
 
+#include <QDir>
 #include <QElapsedTimer>
 #include <QRegularExpression>
 
 #include <fcntl.h>
+#include <limits.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 
@@ -300,9 +303,19 @@ int writeAll(int fd, const QByteArray &bytes)
     return 0;
 }
 
+/// The name of an open file without links; empty when it has none any more or none in UTF-8.
+QString nameOfOpen(int fd, const struct stat &facts)
+{
+    QByteArray name(PATH_MAX, Qt::Uninitialized);
+    const ssize_t size = ::readlink(("/proc/self/fd/" + QByteArray::number(fd)).constData(), name.data(), size_t(name.size()));
+    name.resize(std::max<ssize_t>(size, 0));
+    const bool usable = name.startsWith('/') && name.size() < PATH_MAX && facts.st_nlink > 0 && QUtf8StringView(name).isValidUtf8();
+    return usable ? QString::fromUtf8(name) : QString();
+}
+
 } // namespace
 
-int writeBytes(const QString &path, const QByteArray &bytes, bool append)
+int writeBytes(const QString &path, const QByteArray &bytes, bool append, QString *realPath)
 {
     const QByteArray name = path.toUtf8();
     // Before opening: whoever reads from a pipe would take our closing it for the end. A character device may be written.
@@ -314,6 +327,8 @@ int writeBytes(const QString &path, const QByteArray &bytes, bool append)
         return file.error;
     struct stat facts = {};
     const bool regular = ::fstat(file.fd.get(), &facts) == 0 && S_ISREG(facts.st_mode);
+    if (realPath)
+        *realPath = nameOfOpen(file.fd.get(), facts);
     int error = regular ? reserve(file.fd.get(), append ? facts.st_size : 0, bytes.size()) : 0;
     if (!error)
         error = writeAll(file.fd.get(), bytes);
@@ -331,9 +346,13 @@ FileOutcome<wire::FileWriteResult> writeFile(const wire::FileWriteRequest &reque
     const auto bytes = request.bytes();
     if (!bytes)
         return refusedWith(bytes.error());
-    if (const int error = writeBytes(request.file, *bytes, request.append))
+    QString realPath;
+    if (const int error = writeBytes(request.file, *bytes, request.append, &realPath))
         return failedOn(error, "write", request.file);
-    return wire::FileWriteResult{request.file, bytes->size()};
+    wire::FileWriteResult result{request.file, bytes->size()};
+    if (!realPath.isEmpty() && realPath != QDir::cleanPath(request.file))
+        result.realPath = realPath;
+    return result;
 }
 
 FileOutcome<wire::FileReplaceResult> replaceInFile(const wire::FileReplaceRequest &request)

@@ -52,7 +52,8 @@ FileOutcome<QByteArray> readAll(int fd, qint64 limit, const char *operation, con
 std::optional<QString> strictText(QByteArrayView bytes);
 FileOutcome<QString> readText(const char *operation, const QString &path);
 /// Creates missing parents (0755), writes in place. Returns an errno or 0; ENXIO for pipes, sockets and block devices.
-int writeBytes(const QString &path, const QByteArray &bytes, bool append);
+/// `realPath` becomes where links of the path led, by the open file itself; empty when the kernel does not say.
+int writeBytes(const QString &path, const QByteArray &bytes, bool append, QString *realPath = nullptr);
 int makeParents(const QByteArray &path);
 /// Without trailing slashes.
 QString cleanRoot(const QString &path);

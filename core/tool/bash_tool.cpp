@@ -56,7 +56,13 @@ public:
         request.timeout = settings->options.bashTimeout;
         request.scope = context.runtime->sandbox->scope();
         request.events = context.runtime->events;
-        const auto result = co_await (*sandbox)->execute(request, context.stop);
+        auto result = co_await (*sandbox)->execute(request, context.stop);
+        if (!result && boolOf(result.error().details, notDeliveredKey) && !context.stop.stop_requested()) {
+            // The sandbox is gone and has not seen the command; where that is certain, a fresh one gets it.
+            const auto fresh = co_await acquire(context.runtime, context.stop);
+            if (fresh && *fresh != *sandbox)
+                result = co_await (*fresh)->execute(request, context.stop);
+        }
         if (context.stop.stop_requested() || (!result && result.error().isCancelled()))
             co_return cancelled();
         if (!result)

@@ -24,22 +24,25 @@ Task<FileVersion> readVersion(SandboxPtr sandbox, QString path, std::stop_token 
 }
 
 void tellFileChanged(const SandboxToolOptions &options, const RuntimePtr &runtime, const ToolCall &call, const QString &path,
-                     const FileVersion &before, const FileVersion &after)
+                     const FileWritten &written, const FileVersion &before, const FileVersion &after)
 {
-    const QString virtualPath = normalizeVirtualPath(path);
-    if (!isUnder(virtualPath, virtualRoot))
+    const QString asked = normalizeVirtualPath(path);
+    const QString virtualPath = written.realPath.isEmpty() ? asked : written.realPath;
+    if (!isUnder(virtualPath, virtualRoot) && !isUnder(asked, virtualRoot))
         return;
     if (before.exists && before.isKnown && after.isKnown && before.content == after.content)
         return;
     FileChanged change;
     change.path = virtualPath;
+    if (virtualPath != asked)
+        change.via = asked;
     change.owner = runtime->events.agent().value();
     change.certainty = QStringLiteral("tool");
     change.op = before.isKnown && !before.exists ? QStringLiteral("created") : QStringLiteral("modified");
     change.call = call.id;
     if (after.isKnown) {
         change.size = after.content.size();
-        if (!isSensitivePath(virtualPath)) {
+        if (!isSensitivePath(virtualPath) && !isSensitivePath(asked)) {
             change.sha256 = sha256Hex(after.content);
             if (before.isKnown && before.exists)
                 change.beforeSha256 = sha256Hex(before.content);

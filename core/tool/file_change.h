@@ -17,8 +17,9 @@ struct FileVersion {
 Task<FileVersion> readVersion(SandboxPtr sandbox, QString path, std::stop_token stop);
 
 /// Emits file.changed with certainty "tool" (design.md §4) for a path under /mnt/user-data; nothing when nothing changed. Text
-/// versions are kept first, so that nobody reads a hash without its content.
+/// versions are kept first, so that nobody reads a hash without its content. The event names the file that `written` says;
+/// the path asked for is told besides when links led from it to there.
 void tellFileChanged(const SandboxToolOptions &options, const RuntimePtr &runtime, const ToolCall &call, const QString &path,
-                     const FileVersion &before, const FileVersion &after);
+                     const FileWritten &written, const FileVersion &before, const FileVersion &after);
 
 } // namespace paddock::tools

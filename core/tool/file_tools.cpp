@@ -216,7 +216,7 @@ public:
             after = co_await readVersion(sandbox, path, context.stop); // local sandboxes rewrite paths in the content
         else if (append)
             after.content = before.content + bytes;
-        tellFileChanged(settings->options, context.runtime, call, path, before, after);
+        tellFileChanged(settings->options, context.runtime, call, path, *written, before, after);
         co_return answer(call, QStringLiteral("OK"));
     }
 };
@@ -247,15 +247,20 @@ public:
             co_return std::unexpected(done.error());
         if (!done)
             co_return failure(call, replaceError(done.error(), path));
-        if (*done == Outcome::NotFound)
+        if (done->kind == Outcome::Kind::NotFound)
             co_return failure(call, QStringLiteral("Error: String to replace not found in file: ") + path);
-        if (*done == Outcome::Written)
-            tellFileChanged(settings->options, context.runtime, call, path, before, co_await readVersion(sandbox, path, context.stop));
+        if (done->kind == Outcome::Kind::Written) {
+            const FileVersion after = co_await readVersion(sandbox, path, context.stop);
+            tellFileChanged(settings->options, context.runtime, call, path, done->written, before, after);
+        }
         co_return answer(call, QStringLiteral("OK"));
     }
 
 private:
-    enum class Outcome { Written, Unchanged, NotFound };
+    struct Outcome {
+        enum class Kind { Written, Unchanged, NotFound } kind;
+        FileWritten written{};
+    };
 
     /// Text where the file is text, so that a local sandbox can translate paths both ways; else bytes.
     static Task<Result<Outcome>> replaceIn(SandboxPtr sandbox, Json args, std::stop_token stop)
@@ -268,11 +273,11 @@ private:
         if (content) {
             const auto changed = replaceText(*content, oldText, newText, all);
             if (!changed)
-                co_return Outcome::NotFound;
+                co_return Outcome{Outcome::Kind::NotFound};
             if (oldText.isEmpty())
-                co_return Outcome::Unchanged;
+                co_return Outcome{Outcome::Kind::Unchanged};
             const auto written = co_await sandbox->writeFile(path, *changed, false, stop);
-            co_return written ? Result<Outcome>(Outcome::Written) : std::unexpected(written.error());
+            co_return written ? Result<Outcome>(Outcome{Outcome::Kind::Written, *written}) : std::unexpected(written.error());
         }
         if (troubleOf(content.error(), false) != Trouble::Binary)
             co_return std::unexpected(content.error());
@@ -281,11 +286,11 @@ private:
             co_return std::unexpected(bytes.error());
         const auto changed = replaceBytes(*bytes, oldText.toUtf8(), newText.toUtf8(), all);
         if (!changed)
-            co_return Outcome::NotFound;
+            co_return Outcome{Outcome::Kind::NotFound};
         if (oldText.isEmpty())
-            co_return Outcome::Unchanged;
+            co_return Outcome{Outcome::Kind::Unchanged};
         const auto written = co_await sandbox->writeBytes(path, *changed, stop);
-        co_return written ? Result<Outcome>(Outcome::Written) : std::unexpected(written.error());
+        co_return written ? Result<Outcome>(Outcome{Outcome::Kind::Written, *written}) : std::unexpected(written.error());
     }
 };
 

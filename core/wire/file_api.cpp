@@ -228,12 +228,19 @@ std::expected<QByteArray, QString> FileWriteRequest::bytes() const
 
 FileWriteResult FileWriteResult::read(FieldReader &in)
 {
-    return {in.string("file"), in.optionalInteger("bytes_written")};
+    FileWriteResult r;
+    r.file = in.string("file");
+    r.bytesWritten = in.optionalInteger("bytes_written");
+    r.realPath = in.optionalString("real_path");
+    return r;
 }
 
 Json FileWriteResult::write() const
 {
-    return {{"file", paddock::toJson(file)}, {"bytes_written", orNull(bytesWritten)}};
+    Json out{{"file", paddock::toJson(file)}, {"bytes_written", orNull(bytesWritten)}};
+    if (realPath)
+        out["real_path"] = paddock::toJson(*realPath);
+    return out;
 }
 
 FileReplaceRequest FileReplaceRequest::read(FieldReader &in)

@@ -70,6 +70,7 @@ struct FileWriteRequest {
 struct FileWriteResult {
     QString file;
     std::optional<qint64> bytesWritten;
+    std::optional<QString> realPath{}; ///< Paddock's own: where links led, when that is not `file`
 
     static FileWriteResult read(FieldReader &in);
     Json write() const;

@@ -274,6 +274,44 @@ private Q_SLOTS:
         QCOMPARE(run(withData("export") + QStringList{id.left(6)}).out, live.out);
     }
 
+    /// All logs of terminals together stay below their limit: the oldest ended runs lose theirs, and say so; never a live one.
+    void oldTerminalLogsGo()
+    {
+        if (!canIsolate())
+            QSKIP(qPrintable(PaddockProgram::isolationProblem()));
+        const QString config = m_program->file(text("config.yaml"), "terminal_logs: {max_total_bytes: 50000}\n");
+        const QString flood = m_program->scenario(commandScenario({bashCall(text("a"), text("head -c 20000 /dev/zero | tr '\\0' x"))}), text("flood.yaml"));
+        const QString waits = m_program->scenario(
+            commandScenario({bashCall(text("a"), text("head -c 20000 /dev/zero | tr '\\0' x")), bashCall(text("b"), text("echo waiting; until [ -e go ]; do sleep 0.1; done"))}),
+            text("waits.yaml"));
+        const QString workspace = m_program->folder(text("work"));
+        const QStringList more{text("--config"), config, text("--workspace"), workspace};
+        const auto live = m_program->start(m_program->runArguments(waits, more));
+        QByteArray seen;
+        QVERIFY2(PaddockProgram::waitFor(*live, "echo waiting", seen), live->readAllStandardError().constData());
+        QStringList ids, threads;
+        for (int i = 0; i < 3; ++i) {
+            const Outcome o = run(m_program->runArguments(flood, more));
+            QVERIFY2(o.exitCode == 0, o.err.constData());
+            ids << stringOf(o.last("run.finished"), "run");
+            threads << stringOf(o.last("run.started"), "thread");
+        }
+        m_program->file(text("work/go"), {});
+        const Outcome first = PaddockProgram::outcomeOf(*live, seen);
+        QVERIFY2(first.exitCode == 0, first.err.constData());
+        const auto kept = [&](const QString &thread) { return QDir(m_program->dataDir() + text("/shells/") + thread).exists(); };
+        QVERIFY2(kept(stringOf(first.last("run.started"), "thread")), "it was live while the others ended, and is the last to have ended");
+        QVERIFY(!kept(threads[0]));
+        QVERIFY(!kept(threads[1]));
+        QVERIFY(kept(threads[2]));
+
+        const Outcome gone = run(withData("show") + QStringList{ids[0]});
+        QCOMPARE(gone.exitCode, 0);
+        QVERIFY2(gone.out.contains("What its terminals printed is gone: old logs of terminals are removed"), gone.out.constData());
+        const Outcome there = run(withData("show") + QStringList{ids[2]});
+        QVERIFY2(!there.out.contains("is gone"), there.out.constData());
+    }
+
     void exportWritesFilesAndFormats()
     {
         if (!canIsolate())

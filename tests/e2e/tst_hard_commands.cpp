@@ -30,6 +30,7 @@ QString text(const char *utf8)
 constexpr const char *ended = "Command was terminated because its shell session ended.";
 constexpr const char *timedOut = "Command timed out after 2 seconds and was terminated.";
 constexpr const char *recreated = "[sandbox] shell session was recreated";
+constexpr const char *restarted = "[sandbox] the sandbox was restarted; its shells, background jobs and /tmp are gone; files in /mnt/user-data are kept.\n";
 
 } // namespace
 
@@ -196,14 +197,33 @@ private Q_SLOTS:
         QCOMPARE(m_program->leftovers().join(QLatin1Char('\n')), QString());
     }
 
-    void killingTheWholeSandboxEndsTheRunInOrder()
+    /// The agent hears of it once, with its next command, which runs once; files stay.
+    void killingTheWholeSandboxGivesAFreshOne()
     {
         const QString scenario = m_program->scenario(commandScenario(
-            {bashCall(text("all"), text("kill -9 -1")), bashCall(text("second"), text("echo second")), bashCall(text("third"), text("echo third"))}));
+            {bashCall(text("all"), text("echo x >> count; touch /tmp/here; kill -9 -1")), bashCall(text("second"), text("echo y >> count; cat count; ls /tmp")),
+             bashCall(text("third"), text("echo third"))}));
         const Outcome o = m_program->run(m_program->runArguments(scenario));
         QVERIFY2(o.exitCode == 0, o.err.constData());
         QVERIFY2(o.resultOf(text("all")).startsWith(u"Error: "), qPrintable(o.resultOf(text("all"))));
-        QVERIFY2(o.resultOf(text("third")).contains(u"third") || o.resultOf(text("third")).startsWith(u"Error: "), qPrintable(o.resultOf(text("third"))));
+        QCOMPARE(o.resultOf(text("second")), text(restarted) + text("x\ny"));
+        QCOMPARE(o.resultOf(text("third")), text("third"));
+        QCOMPARE(o.ofType("sandbox.acquired").size(), size_t(2));
+        QCOMPARE(o.ofType("sandbox.failed").size(), size_t(1));
+        verifyReleased(o);
+        QCOMPARE(m_program->leftovers().join(QLatin1Char('\n')), QString());
+    }
+
+    /// A file tool may be what finds out; whoever runs a command is told.
+    void fileToolsAfterTheKillWork()
+    {
+        const Json file{{"path", "/mnt/user-data/workspace/kept.txt"}};
+        const QString scenario = m_program->scenario(commandScenario(
+            {bashCall(text("all"), text("echo kept > kept.txt; kill -9 -1")), toolCall(text("read"), text("read_file"), file), bashCall(text("next"), text("cat kept.txt"))}));
+        const Outcome o = m_program->run(m_program->runArguments(scenario));
+        QVERIFY2(o.exitCode == 0, o.err.constData());
+        QVERIFY2(o.resultOf(text("read")).startsWith(u"kept"), qPrintable(o.resultOf(text("read"))));
+        QCOMPARE(o.resultOf(text("next")), text(restarted) + text("kept"));
         QCOMPARE(m_program->leftovers().join(QLatin1Char('\n')), QString());
     }
 
@@ -281,6 +301,59 @@ private Q_SLOTS:
         QVERIFY(kept.open(QIODevice::ReadOnly));
         QCOMPARE(kept.readAll(), QByteArray("TOPSECRET\n"));
         QVERIFY(!QFile::exists(QFileInfo(secret).path() + text("/new.txt")));
+    }
+
+    /// What is told of a write is the file that was written, not the name that it was asked by.
+    void writesThroughLinksNameTheFile_data()
+    {
+        QTest::addColumn<QString>("sandbox");
+        QTest::newRow("embedded") << text("embedded");
+        QTest::newRow("local") << text("local");
+    }
+    void writesThroughLinksNameTheFile()
+    {
+        QFETCH(QString, sandbox);
+        const bool embedded = sandbox == u"embedded";
+        const QString workspace = m_program->folder(text("work"));
+        m_program->file(text("work/real.txt"), "one\n");
+        m_program->file(text("work/deep/down.txt"), "one\n");
+        QVERIFY(QFile::link(text("real.txt"), workspace + text("/alias")));
+        QVERIFY(QFile::link(text("deep"), workspace + text("/short")));
+        QVERIFY(QFile::link(text("/mnt/user-data/outputs"), workspace + text("/out")));
+        QVERIFY(QFile::link(text("/tmp/far.txt"), workspace + text("/far")));
+        const std::string base = "/mnt/user-data/workspace/";
+        std::vector<Json> calls;
+        const auto write = [&](const char *name) {
+            calls.push_back(toolCall(text("write-") + text(name), text("write_file"), Json{{"path", base + name}, {"content", "two\n"}, {"append", true}}));
+        };
+        for (const char *name : {"alias", "short/down.txt"})
+            calls.push_back(toolCall(text("read-") + text(name), text("read_file"), Json{{"path", base + name}}));
+        write("alias");
+        calls.push_back(toolCall(text("again"), text("read_file"), Json{{"path", base + "alias"}}));
+        calls.push_back(toolCall(text("replace"), text("str_replace"), Json{{"path", base + "alias"}, {"old_str", "two"}, {"new_str", "three"}}));
+        write("short/down.txt");
+        write("plain.txt");
+        if (embedded) {
+            write("out/new.txt");
+            write("far");
+        }
+        const Outcome o = m_program->run(m_program->runArguments(m_program->scenario(commandScenario(calls)),
+                                                                 {text("--workspace"), workspace, text("--sandbox"), sandbox}));
+        QVERIFY2(o.exitCode == 0, o.err.constData());
+        QStringList told;
+        for (const Json &change : o.ofType("file.changed")) {
+            const QString via = stringOf(change, "via");
+            told << stringOf(change, "path") + (via.isEmpty() ? QString() : text(" via ") + via) + QLatin1Char(' ') + stringOf(change, "certainty");
+        }
+        QStringList wanted{text("/mnt/user-data/workspace/real.txt via /mnt/user-data/workspace/alias tool"),
+                           text("/mnt/user-data/workspace/real.txt via /mnt/user-data/workspace/alias tool"),
+                           text("/mnt/user-data/workspace/deep/down.txt via /mnt/user-data/workspace/short/down.txt tool"),
+                           text("/mnt/user-data/workspace/plain.txt tool")};
+        if (embedded) {
+            wanted << text("/mnt/user-data/outputs/new.txt via /mnt/user-data/workspace/out/new.txt tool")
+                   << text("/tmp/far.txt via /mnt/user-data/workspace/far tool");
+        }
+        QCOMPARE(told.join(QLatin1Char('\n')), wanted.join(QLatin1Char('\n')));
     }
 
     void oddFileNamesBreakNothing()

@@ -83,6 +83,24 @@ Task<AioClient::Readiness> pollReady(AioClient client, std::chrono::milliseconds
     }
 }
 
+Task<bool> probe(AioClient client, std::stop_token stop)
+{
+    std::chrono::milliseconds pause = limits::probePause;
+    for (int attempt = 1;; ++attempt) {
+        QElapsedTimer timer;
+        timer.start();
+        const HttpOutcome reply = co_await client.call("GET", "/v1/sandbox", nullptr, limits::probeTimeout, stop);
+        const bool nobody = !reply && (reply.error().transport == wire::TransportKind::Connect || reply.error().transport == wire::TransportKind::Reset);
+        if (!nobody || timer.hasExpired(std::chrono::milliseconds(limits::probeTimeout).count()))
+            co_return true;
+        if (attempt == limits::probeTries)
+            co_return false;
+        if (!co_await sleepFor(pause, stop))
+            co_return true;
+        pause *= 2;
+    }
+}
+
 Task<wire::Decoded<wire::BashExecResult>> follow(AioClient client, wire::BashExecResult result, std::stop_token stop)
 {
     bool running = result.status == wire::bash_status::running;
@@ -200,6 +218,11 @@ Task<AioClient::Readiness> AioClient::waitReady(std::chrono::milliseconds total,
                                                 std::chrono::milliseconds perTry, std::stop_token stop) const
 {
     return pollReady(*this, total, interval, perTry, std::move(stop));
+}
+
+Task<bool> AioClient::isThere(std::stop_token stop) const
+{
+    return probe(*this, std::move(stop));
 }
 
 std::unique_ptr<HttpStream> AioClient::shellStream(const SessionId &session, HttpStreamHandler handler) const

@@ -20,6 +20,9 @@ inline constexpr std::chrono::seconds pollTimeout{2};  ///< of a wait or view
 inline constexpr int pollSeconds = 1;                  ///< max_wait_seconds of a wait
 inline constexpr std::chrono::seconds abortTimeout{20};
 inline constexpr std::chrono::seconds readyTimeout{5}; ///< one try of GET /v1/sandbox
+inline constexpr std::chrono::seconds probeTimeout{2}; ///< the same, of a server that is suspected to be gone
+inline constexpr int probeTries = 5;                   ///< so many refusals in a row are no hiccup
+inline constexpr std::chrono::milliseconds probePause{50}; ///< before the second try; doubled before each further one
 inline constexpr std::chrono::seconds listTimeout{65};
 inline constexpr std::chrono::seconds fileTimeout{120};
 inline constexpr qint64 jsonBytes = 64LL * 1024 * 1024;
@@ -72,6 +75,10 @@ public:
     };
     Task<Readiness> waitReady(std::chrono::milliseconds total, std::chrono::milliseconds interval,
                               std::chrono::milliseconds perTry, std::stop_token stop) const;
+
+    /// False when nobody takes a connection any more, tried several times. Whoever is slow to answer is there.
+    Task<bool> isThere(std::stop_token stop) const;
+    bool isSuspect() const { return m_http->isSuspect(); }
 
     /// Raw pty bytes of a session, on the client's loop (Paddock's own route).
     std::unique_ptr<HttpStream> shellStream(const SessionId &session, HttpStreamHandler handler) const;

@@ -146,7 +146,7 @@ Task<Result<QByteArray>> readBytes(AioClient client, QString path, qint64 maxByt
     co_return fail(fileError(bytes.error()));
 }
 
-Task<Result<void>> writeFile(AioClient client, QString path, QString content, bool append, std::stop_token stop)
+Task<Result<FileWritten>> writeFile(AioClient client, QString path, QString content, bool append, std::stop_token stop)
 {
     wire::FileWriteRequest request;
     request.file = path;
@@ -155,16 +155,16 @@ Task<Result<void>> writeFile(AioClient client, QString path, QString content, bo
     auto reply = co_await client.post<wire::FileWriteResult>("/v1/file/write", request.write(), limits::fileTimeout, stop);
     if (!reply)
         co_return fail(fileError(reply.error()));
-    co_return Result<void>();
+    co_return FileWritten{reply->realPath.value_or(QString())};
 }
 
-Task<Result<void>> writeBytes(AioClient client, QString path, QByteArray content, std::stop_token stop)
+Task<Result<FileWritten>> writeBytes(AioClient client, QString path, QByteArray content, std::stop_token stop)
 {
     auto reply = co_await client.post<wire::FileWriteResult>("/v1/file/write", wire::FileWriteRequest::forBytes(path, content).write(),
                                                              limits::fileTimeout, stop);
     if (!reply)
         co_return fail(fileError(reply.error()));
-    co_return Result<void>();
+    co_return FileWritten{reply->realPath.value_or(QString())};
 }
 
 Task<Result<QStringList>> listDir(AioClient client, QString path, int depth, std::stop_token stop)

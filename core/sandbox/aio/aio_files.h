@@ -13,8 +13,8 @@ namespace paddock::aio {
 Task<Result<QString>> readFile(AioClient client, QString path, std::stop_token stop);
 /// Under /mnt/user-data only, at most `maxBytes` and 100 MiB.
 Task<Result<QByteArray>> readBytes(AioClient client, QString path, qint64 maxBytes, std::stop_token stop);
-Task<Result<void>> writeFile(AioClient client, QString path, QString content, bool append, std::stop_token stop);
-Task<Result<void>> writeBytes(AioClient client, QString path, QByteArray content, std::stop_token stop);
+Task<Result<FileWritten>> writeFile(AioClient client, QString path, QString content, bool append, std::stop_token stop);
+Task<Result<FileWritten>> writeBytes(AioClient client, QString path, QByteArray content, std::stop_token stop);
 Task<Result<QStringList>> listDir(AioClient client, QString path, int depth, std::stop_token stop);
 Task<Result<GlobResult>> glob(AioClient client, QString path, QString pattern, bool includeDirs, int maxResults, std::stop_token stop);
 Task<Result<GrepResult>> grep(AioClient client, GrepQuery query, std::stop_token stop);

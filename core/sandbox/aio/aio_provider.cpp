@@ -7,6 +7,7 @@
 
 #include <QLoggingCategory>
 
+#include <atomic>
 #include <map>
 
 Q_LOGGING_CATEGORY(lcProvider, "paddock.sandbox.provider")
@@ -20,6 +21,7 @@ struct Active {
     ThreadKey key;
     std::shared_ptr<SandboxInstance> instance;
     std::shared_ptr<aio::AioSandbox> sandbox;
+    std::shared_ptr<std::atomic<bool>> deathTold; ///< once, whoever notices first
 };
 
 } // namespace
@@ -33,6 +35,7 @@ struct AioProvider::State {
     std::map<SandboxId, Active> active;
     std::map<SandboxId, std::shared_ptr<AsyncMutex>> turns; ///< one transition per sandbox at a time
     std::map<ThreadKey, std::shared_ptr<FaultPlan>> faults;
+    std::map<SandboxId, aio::ScopeNotes> notes; ///< of sandboxes that are gone and not replaced yet
     bool closed = false;
 
     std::shared_ptr<AsyncMutex> turnOf(const SandboxId &id)
@@ -58,6 +61,14 @@ struct AioProvider::State {
         Active entry = std::move(it->second);
         active.erase(it);
         return entry;
+    }
+    void keepNotes(const SandboxId &id, aio::ScopeNotes scopes)
+    {
+        const std::lock_guard lock(mutex);
+        if (scopes.empty())
+            notes.erase(id);
+        else
+            notes[id] = std::move(scopes);
     }
     bool isClosed() const
     {
@@ -106,8 +117,11 @@ Task<Result<SandboxId>> acquireOn(std::shared_ptr<S> state, ThreadKey key, Event
     if (const auto known = state->find(id)) {
         if (known->key != key)
             co_return fail(sandboxIdCollision(id, known->key, key));
-        if (!known->sandbox->quarantined() && co_await known->instance->checkAlive(stop))
+        if (!known->sandbox->quarantined() && !known->sandbox->isLost() && co_await known->instance->checkAlive(stop))
             co_return SandboxId(id);
+        if (known->sandbox->isLost() && !known->deathTold->exchange(true))
+            events.emitEvent(SandboxFailed{id.value(), QStringLiteral("Nobody answers in the sandbox any more; it is started anew."), QStringLiteral("command")});
+        state->keepNotes(id, known->sandbox->notesForSuccessor());
         if (auto dead = state->take(id)) // clean up what is left of it before another one takes its place
             (void)co_await endSandbox(std::move(*dead), Ending::Stop);
     }
@@ -116,13 +130,17 @@ Task<Result<SandboxId>> acquireOn(std::shared_ptr<S> state, ThreadKey key, Event
         co_return fail(instance.error());
     auto sandbox = std::make_shared<aio::AioSandbox>(
         id, aio::AioClient(state->loop, (*instance)->endpoint(), (*instance)->clientOptions()), state->shellOptions);
-    (*instance)->onDeath([id, events](QString reason) {
-        events.emitEvent(SandboxFailed{id.value(), std::move(reason), QStringLiteral("command")});
+    const auto deathTold = std::make_shared<std::atomic<bool>>(false);
+    (*instance)->onDeath([id, events, deathTold](QString reason) {
+        if (!deathTold->exchange(true))
+            events.emitEvent(SandboxFailed{id.value(), std::move(reason), QStringLiteral("command")});
     });
     const std::lock_guard lock(state->mutex);
+    if (const auto notes = state->notes.extract(id))
+        sandbox->inherit(notes.mapped());
     if (const auto plan = state->faults.find(key); plan != state->faults.end())
         sandbox->setFaults(plan->second);
-    state->active[id] = {key, std::move(*instance), std::move(sandbox)};
+    state->active[id] = {key, std::move(*instance), std::move(sandbox), deathTold};
     co_return id;
 }
 
@@ -132,6 +150,7 @@ Task<Result<void>> releaseOn(std::shared_ptr<S> state, SandboxId id)
     const std::shared_ptr<AsyncMutex> turn = state->turnOf(id);
     const AsyncMutex::Guard guard = co_await turn->lock();
     auto entry = state->take(id);
+    state->keepNotes(id, {}); // nobody who had a shell there is left
     if (!entry)
         co_return Result<void>(); // an untracked id: nothing to do (§4.5)
     co_return co_await endSandbox(std::move(*entry), state->isClosed() ? Ending::Stop : Ending::Park);
@@ -191,7 +210,8 @@ SandboxPtr AioProvider::get(const SandboxId &id)
 {
     const std::lock_guard lock(m_state->mutex);
     const auto it = m_state->active.find(id);
-    return it != m_state->active.end() && it->second.instance->alive() ? it->second.sandbox : nullptr;
+    const bool usable = it != m_state->active.end() && it->second.instance->alive() && !it->second.sandbox->isLost();
+    return usable ? it->second.sandbox : nullptr;
 }
 
 Task<Result<void>> AioProvider::release(SandboxId id)

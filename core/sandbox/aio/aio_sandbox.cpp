@@ -56,6 +56,13 @@ Task<Result<T>> withFaults(std::shared_ptr<FaultSlot> faults, std::stop_token st
     co_return co_await start();
 }
 
+Task<bool> askOrLose(AioClient client, std::shared_ptr<std::atomic<bool>> lost, std::stop_token stop)
+{
+    if (!*lost && !co_await client.isThere(stop))
+        *lost = true;
+    co_return !*lost;
+}
+
 Task<> closeAll(AioClient client, Task<> shells)
 {
     co_await shells;
@@ -76,7 +83,8 @@ Task<Result<CommandResult>> AioSandbox::execute(CommandRequest request, std::sto
 {
     if (m_shells.isClosed() || request.env.isEmpty())
         return m_shells.execute(std::move(request), std::move(stop));
-    return m_envExec.execute(std::move(request), std::move(stop));
+    const ScopeId scope = request.scope;
+    return m_shells.withNote(scope, m_envExec.execute(std::move(request), std::move(stop)));
 }
 
 Task<Result<QString>> AioSandbox::readFile(QString path, std::stop_token stop)
@@ -89,15 +97,16 @@ Task<Result<QByteArray>> AioSandbox::readBytes(QString path, qint64 maxBytes, st
     return withFaults<QByteArray>(m_faults, stop, [client = m_client, path, maxBytes, stop] { return aio::readBytes(client, path, maxBytes, stop); });
 }
 
-Task<Result<void>> AioSandbox::writeFile(QString path, QString content, bool append, std::stop_token stop)
+Task<Result<FileWritten>> AioSandbox::writeFile(QString path, QString content, bool append, std::stop_token stop)
 {
-    return withFaults<void>(m_faults, stop,
-                            [client = m_client, path, content, append, stop] { return aio::writeFile(client, path, content, append, stop); });
+    return withFaults<FileWritten>(
+        m_faults, stop, [client = m_client, path, content, append, stop] { return aio::writeFile(client, path, content, append, stop); });
 }
 
-Task<Result<void>> AioSandbox::writeBytes(QString path, QByteArray content, std::stop_token stop)
+Task<Result<FileWritten>> AioSandbox::writeBytes(QString path, QByteArray content, std::stop_token stop)
 {
-    return withFaults<void>(m_faults, stop, [client = m_client, path, content, stop] { return aio::writeBytes(client, path, content, stop); });
+    return withFaults<FileWritten>(m_faults, stop,
+                                   [client = m_client, path, content, stop] { return aio::writeBytes(client, path, content, stop); });
 }
 
 Task<Result<QStringList>> AioSandbox::listDir(QString path, int depth, std::stop_token stop)
@@ -120,6 +129,11 @@ Task<Result<GrepResult>> AioSandbox::grep(GrepQuery query, std::stop_token stop)
 Task<> AioSandbox::releaseCommandScope(ScopeId scope)
 {
     return m_shells.releaseScope(std::move(scope));
+}
+
+Task<bool> AioSandbox::isThere(std::stop_token stop)
+{
+    return askOrLose(m_client, m_lost, std::move(stop));
 }
 
 SessionId AioSandbox::sessionOf(const ScopeId &scope) const

@@ -105,13 +105,15 @@ Result<CommandResult> finish(const wire::BashExecResult &reply, const CommandTim
     return CommandResult{rendered.text, rendered.exitCode, rendered.status, false};
 }
 
-Error errorOf(const wire::Failure &failure, const CommandTimes &times, bool created)
+Error errorOf(const wire::Failure &failure, const CommandTimes &times, bool created, bool tried)
 {
     Error error = failure.toError();
     if (failure.kind == wire::FailureKind::Transport && created && !failure.definitelyNotExecuted()) {
         error.message = transportNotice(failure.transport, times);
         error.details["outcome"] = "unknown";
     }
+    if (failure.definitelyNotExecuted() && !tried)
+        error.details[notDeliveredKey] = true;
     return error;
 }
 
@@ -142,7 +144,7 @@ Task<Result<CommandResult>> attempts(std::shared_ptr<S> state, CommandRequest re
                     co_return cancelled();
                 continue;
             }
-            co_return fail(errorOf(failure, times, got.created));
+            co_return fail(errorOf(failure, times, got.created, lost));
         }
         if (rule && rule->action == FaultPlan::Action::ErrorObservation)
             got.reply->standardOutput = QStringLiteral("'ErrorObservation' object has no attribute 'exit_code'");

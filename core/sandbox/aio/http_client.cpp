@@ -10,6 +10,7 @@
 #include <QLoggingCategory>
 #include <QTimer>
 
+#include <atomic>
 #include <deque>
 #include <optional>
 #include <set>
@@ -183,6 +184,7 @@ public:
         void finish(HttpOutcome outcome)
         {
             const auto self = shared_from_this(); // core lets go of it here
+            core->judgePeer(outcome);
             core->active.erase(self);
             timer.reset();
             connection.reset();
@@ -196,6 +198,14 @@ public:
     };
 
     Core(Endpoint e, wire::Headers headers) : endpoint(std::move(e)), extraHeaders(std::move(headers)) {}
+
+    void judgePeer(const HttpOutcome &outcome)
+    {
+        if (outcome)
+            suspect = false;
+        else if (outcome.error().transport == TransportKind::Connect || outcome.error().transport == TransportKind::Reset)
+            suspect = true;
+    }
 
     void start(const std::shared_ptr<Exchange> &exchange)
     {
@@ -274,6 +284,7 @@ public:
     std::set<std::shared_ptr<Exchange>> active;
     std::deque<IdleConnection> idle;
     bool closed = false;
+    std::atomic<bool> suspect = false; ///< read from any thread
 };
 
 namespace {
@@ -319,6 +330,11 @@ Task<HttpOutcome> HttpClient::send(HttpRequest request, std::stop_token stop) co
         });
     });
     co_return co_await done;
+}
+
+bool HttpClient::isSuspect() const
+{
+    return m_core->suspect;
 }
 
 std::unique_ptr<HttpStream> HttpClient::stream(QByteArray target, HttpStreamHandler handler) const

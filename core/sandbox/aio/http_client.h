@@ -71,6 +71,8 @@ public:
     std::unique_ptr<HttpStream> stream(QByteArray target, HttpStreamHandler handler) const;
     /// Aborts what is in flight (Cancelled) and refuses what comes later; the sockets are closed when it returns.
     Task<> close() const;
+    /// The last thing that was heard of it: nobody is there, or whoever was broke off. A guess, until somebody asks. Memory only.
+    bool isSuspect() const;
 
     const Endpoint &endpoint() const { return m_endpoint; }
     const LoopRef &loop() const { return m_loop; }

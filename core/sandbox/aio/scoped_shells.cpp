@@ -101,6 +101,7 @@ struct ScopedShells::State {
     mutable std::mutex mutex; // guards all below
     std::map<ScopeId, std::shared_ptr<Entry>> entries;
     std::shared_ptr<Entry> defaultEntry = std::make_shared<Entry>(true);
+    ScopeNotes inherited; ///< notes for scopes that have no entry yet
     bool closed = false;
     bool quarantined = false;
 
@@ -112,8 +113,11 @@ struct ScopedShells::State {
         if (scope.isEmpty())
             return defaultEntry;
         auto &slot = entries[scope];
-        if (!slot)
+        if (!slot) {
             slot = std::make_shared<Entry>(false);
+            if (const auto waiting = inherited.extract(scope))
+                slot->note = waiting.mapped(); // nobody else has it yet
+        }
         return slot;
     }
     /// False when the scope was released while the command waited: a queued command must not revive it.
@@ -132,6 +136,48 @@ struct ScopedShells::State {
             return defaultEntry;
         const auto it = entries.find(scope);
         return it == entries.end() ? nullptr : it->second;
+    }
+    QString takeNote(const ScopeId &scope)
+    {
+        if (const auto entry = lookUp(scope)) {
+            const std::lock_guard lock(entry->mutex);
+            return std::exchange(entry->note, QString());
+        }
+        const std::lock_guard lock(mutex);
+        const auto waiting = inherited.extract(scope);
+        return waiting ? waiting.mapped() : QString();
+    }
+    /// A note that its result never brought to the agent.
+    void putBack(const ScopeId &scope, const QString &note)
+    {
+        if (note.isEmpty())
+            return;
+        if (const auto entry = lookUp(scope)) {
+            const std::lock_guard lock(entry->mutex);
+            entry->note = entry->note.isEmpty() ? note : note + QLatin1Char('\n') + entry->note;
+            return;
+        }
+        const std::lock_guard lock(mutex);
+        inherited[scope] = note;
+    }
+    /// A scope that had a shell must hear that it is gone; one that has not read its note keeps it.
+    ScopeNotes notesForSuccessor() const
+    {
+        const std::lock_guard lock(mutex);
+        ScopeNotes notes = inherited;
+        const auto add = [&notes](const ScopeId &scope, Entry &entry) {
+            const std::lock_guard entryLock(entry.mutex);
+            const QString restarted = restartedNotice();
+            if (entry.note.contains(restarted) || (entry.session.isEmpty() && entry.lossReason.isEmpty()))
+                notes[scope] = entry.note;
+            else
+                notes[scope] = entry.note.isEmpty() ? restarted : entry.note + QLatin1Char('\n') + restarted;
+        };
+        for (const auto &[scope, entry] : entries)
+            add(scope, *entry);
+        add({}, *defaultEntry);
+        std::erase_if(notes, [](const auto &item) { return item.second.isEmpty(); });
+        return notes;
     }
     bool isQuarantined() const
     {
@@ -281,12 +327,17 @@ Task<Judged> judgeFailure(std::shared_ptr<S> state, std::shared_ptr<Entry> entry
         co_await abandon(state->client, entry, scope, QStringLiteral("not_found"), true);
         co_return answer(failure.toError());
     }
+    // Nobody took it, and nobody took an attempt before: it has not run, and can be given to another sandbox.
+    const bool undelivered = failure.definitelyNotExecuted() && !run->retried;
     const bool refused = failure.kind == wire::FailureKind::Operation || failure.definitelyNotExecuted()
         || (failure.kind == wire::FailureKind::Api && failure.status >= 300 && failure.status < 500);
     if (refused) { // it did not run: the session is as good as before, but a replacement that starts so is not kept
         if (run->retried)
             co_await abandon(state->client, entry, scope, QStringLiteral("transport"), true);
-        co_return answer(failure.toError());
+        Error error = failure.toError();
+        if (undelivered)
+            error.details[notDeliveredKey] = true;
+        co_return answer(std::move(error));
     }
     co_await abandon(state->client, entry, scope, QStringLiteral("transport"), true);
     Error error = failure.toError();
@@ -337,8 +388,12 @@ Task<Result<CommandResult>> runCommand(std::shared_ptr<S> state, std::shared_ptr
     for (;;) {
         run->hadSession = run->hadSession || !entry->reasonForNext().isEmpty();
         const Result<void> session = co_await ensureSession(state, entry, request.scope, stop);
-        if (!session)
-            co_return fail(session.error());
+        if (!session) {
+            Error error = session.error();
+            if (run->retried)
+                error.details[notDeliveredKey] = false;
+            co_return fail(std::move(error));
+        }
         if (stop.stop_requested())
             co_return cancelled();
         const SessionId id = entry->current();
@@ -377,8 +432,23 @@ Task<Result<CommandResult>> executeOn(std::shared_ptr<S> state, CommandRequest r
         entry->sink = request.events;
         note = std::exchange(entry->note, QString());
     }
+    const ScopeId scope = request.scope;
     Result<CommandResult> result = co_await runCommand(state, entry, std::move(request), stop);
-    if (result && !note.isEmpty())
+    if (!result)
+        state->putBack(scope, note);
+    else if (!note.isEmpty())
+        result->text = note + QLatin1Char('\n') + result->text;
+    co_return result;
+}
+
+template<typename S>
+Task<Result<CommandResult>> noted(std::shared_ptr<S> state, ScopeId scope, Task<Result<CommandResult>> command)
+{
+    const QString note = state->takeNote(scope);
+    Result<CommandResult> result = co_await command;
+    if (!result)
+        state->putBack(scope, note);
+    else if (!note.isEmpty())
         result->text = note + QLatin1Char('\n') + result->text;
     co_return result;
 }
@@ -401,6 +471,7 @@ Task<> releaseOn(std::shared_ptr<S> state, ScopeId scope)
     std::shared_ptr<Entry> entry;
     {
         const std::lock_guard lock(state->mutex);
+        state->inherited.erase(scope);
         const auto it = state->entries.find(scope);
         if (it == state->entries.end())
             co_return;
@@ -463,6 +534,26 @@ void ScopedShells::noteForNextResult(const ScopeId &scope, const QString &line)
         const std::lock_guard lock(entry->mutex);
         entry->note = line;
     }
+}
+
+Task<Result<CommandResult>> ScopedShells::withNote(ScopeId scope, Task<Result<CommandResult>> command)
+{
+    return noted(m_state, std::move(scope), std::move(command));
+}
+
+ScopeNotes ScopedShells::notesForSuccessor() const
+{
+    return m_state->notesForSuccessor();
+}
+
+void ScopedShells::inherit(ScopeNotes notes)
+{
+    const std::lock_guard lock(m_state->mutex);
+    if (const auto own = notes.extract(ScopeId())) {
+        const std::lock_guard entryLock(m_state->defaultEntry->mutex);
+        m_state->defaultEntry->note = own.mapped();
+    }
+    m_state->inherited = std::move(notes);
 }
 
 bool ScopedShells::quarantined() const

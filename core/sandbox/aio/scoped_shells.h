@@ -6,9 +6,13 @@
 #include "core/sandbox/fault_plan.h"
 #include "core/sandbox/sandbox.h"
 
+#include <map>
 #include <memory>
 
 namespace paddock::aio {
+
+/// Lines that the next result of a scope starts with.
+using ScopeNotes = std::map<ScopeId, QString>;
 
 struct ShellOptions {
     double defaultTimeout = 600;    ///< seconds; sandbox.bash_command_timeout
@@ -50,6 +54,11 @@ public:
 
     SessionId sessionOf(const ScopeId &scope) const;
     void noteForNextResult(const ScopeId &scope, const QString &line);
+    /// The result of a command of this scope that ran elsewhere, after the scope's note.
+    Task<Result<CommandResult>> withNote(ScopeId scope, Task<Result<CommandResult>> command);
+    /// What the scopes must hear when another sandbox takes the place of this one; asked before it is closed.
+    ScopeNotes notesForSuccessor() const;
+    void inherit(ScopeNotes notes);
     /// A create had an unknown outcome: the sandbox must be destroyed, not parked.
     bool quarantined() const;
     bool isClosed() const;

@@ -185,6 +185,8 @@ Task<CreateOutcome> createSession(AioClient client, SessionId wanted, ScopeId sc
     };
     if (!reply) {
         refuse(reply.error(), !reply.error().definitelyNotExecuted() && reply.error().transport != wire::TransportKind::Cancelled);
+        if (reply.error().definitelyNotExecuted())
+            outcome.error.details[notDeliveredKey] = true;
         co_return outcome;
     }
     const auto envelope = wire::decodeEnvelope(*reply);

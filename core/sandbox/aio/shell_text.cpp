@@ -174,6 +174,11 @@ QString recreatedNotice()
     return QStringLiteral("[sandbox] shell session was recreated; earlier cd/exports/background jobs of this agent are gone.");
 }
 
+QString restartedNotice()
+{
+    return QStringLiteral("[sandbox] the sandbox was restarted; its shells, background jobs and /tmp are gone; files in /mnt/user-data are kept.");
+}
+
 std::optional<int> sessionLimitOf(const QString &message)
 {
     static const QRegularExpression pattern(QStringLiteral("session limit reached and all (\\d+) existing"));

@@ -44,6 +44,7 @@ RenderedCommand renderBash(const wire::BashExecResult &result, const CommandTime
 QString transportNotice(wire::TransportKind kind, const CommandTimes &times);
 QString bashUnsupportedText();
 QString recreatedNotice();
+QString restartedNotice();
 /// "session limit reached and all N existing …": N.
 std::optional<int> sessionLimitOf(const QString &message);
 

@@ -163,7 +163,7 @@ Result<QString> LocalFiles::readFile(const QString &path)
     return m_masker.mask(*text);
 }
 
-Result<void> LocalFiles::writeFile(const QString &path, const QString &content, bool append)
+Result<FileWritten> LocalFiles::writeFile(const QString &path, const QString &content, bool append)
 {
     const QByteArray bytes = m_map.mapContent(content).toUtf8();
     const auto host = writeWith(path, [&](int root, const QByteArray &relative) {
@@ -173,15 +173,22 @@ Result<void> LocalFiles::writeFile(const QString &path, const QString &content, 
         return std::unexpected(host.error());
     const std::lock_guard lock(m_mutex);
     m_written.insert(*host);
-    return {};
+    return writtenAt(*host);
 }
 
-Result<void> LocalFiles::writeBytes(const QString &path, const QByteArray &content) const
+Result<FileWritten> LocalFiles::writeBytes(const QString &path, const QByteArray &content) const
 {
     const auto host = writeWith(path, [&](int root, const QByteArray &relative) {
         return writeAtomicBeneath(root, relative, content);
     });
-    return host ? Result<void>{} : std::unexpected(host.error());
+    return host ? Result<FileWritten>(writtenAt(*host)) : std::unexpected(host.error());
+}
+
+FileWritten LocalFiles::writtenAt(const QByteArray &hostPath) const
+{
+    const QString host = QString::fromUtf8(hostPath);
+    const QString path = m_map.reverse(host);
+    return {path == host ? QString() : path}; // a host path is nobody's to see
 }
 
 QString LocalFiles::lockPath(const QString &path) const

@@ -28,8 +28,8 @@ public:
 
     Result<QString> readFile(const QString &path);
     Result<QByteArray> readBytes(const QString &path, qint64 maxBytes) const;
-    Result<void> writeFile(const QString &path, const QString &content, bool append);
-    Result<void> writeBytes(const QString &path, const QByteArray &content) const;
+    Result<FileWritten> writeFile(const QString &path, const QString &content, bool append);
+    Result<FileWritten> writeBytes(const QString &path, const QByteArray &content) const;
     Result<QStringList> listDir(const QString &path, int depth, std::stop_token stop) const;
     Result<GlobResult> glob(const QString &path, const QString &pattern, bool includeDirs, int maxResults,
                             std::stop_token stop) const;
@@ -68,6 +68,7 @@ private:
     Result<UniqueFd> openForRead(const QString &path, int flags, QByteArray *hostPath = nullptr) const;
     template<typename Write>
     Result<QByteArray> writeWith(const QString &path, Write write) const;
+    FileWritten writtenAt(const QByteArray &hostPath) const;
     Result<std::vector<Tree>> treesOf(const QString &path) const;
     void addMappedChildren(const QString &path, QStringList &entries) const;
     QStringList listTree(const Tree &tree, int depth, const std::stop_token &stop) const;

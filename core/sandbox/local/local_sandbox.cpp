@@ -133,14 +133,14 @@ Task<Result<QByteArray>> LocalSandbox::readBytes(QString path, qint64 maxBytes, 
     co_return co_await runOnPool([files = m_files, path, maxBytes] { return files->readBytes(path, maxBytes); });
 }
 
-Task<Result<void>> LocalSandbox::writeFile(QString path, QString content, bool append, std::stop_token stop)
+Task<Result<FileWritten>> LocalSandbox::writeFile(QString path, QString content, bool append, std::stop_token stop)
 {
     if (stop.stop_requested())
         co_return cancelled();
     co_return co_await runOnPool([files = m_files, path, content, append] { return files->writeFile(path, content, append); });
 }
 
-Task<Result<void>> LocalSandbox::writeBytes(QString path, QByteArray content, std::stop_token stop)
+Task<Result<FileWritten>> LocalSandbox::writeBytes(QString path, QByteArray content, std::stop_token stop)
 {
     if (stop.stop_requested())
         co_return cancelled();

@@ -30,8 +30,8 @@ public:
     Task<Result<CommandResult>> execute(CommandRequest request, std::stop_token stop) override;
     Task<Result<QString>> readFile(QString path, std::stop_token stop) override;
     Task<Result<QByteArray>> readBytes(QString path, qint64 maxBytes, std::stop_token stop) override;
-    Task<Result<void>> writeFile(QString path, QString content, bool append, std::stop_token stop) override;
-    Task<Result<void>> writeBytes(QString path, QByteArray content, std::stop_token stop) override;
+    Task<Result<FileWritten>> writeFile(QString path, QString content, bool append, std::stop_token stop) override;
+    Task<Result<FileWritten>> writeBytes(QString path, QByteArray content, std::stop_token stop) override;
     Task<Result<QStringList>> listDir(QString path, int depth, std::stop_token stop) override;
     Task<Result<GlobResult>> glob(QString path, QString pattern, bool includeDirs, int maxResults,
                                   std::stop_token stop) override;

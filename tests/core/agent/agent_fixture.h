@@ -72,8 +72,8 @@ public:
     Task<Result<CommandResult>> execute(CommandRequest, std::stop_token) override { co_return CommandResult{}; }
     Task<Result<QString>> readFile(QString, std::stop_token) override { co_return QString(); }
     Task<Result<QByteArray>> readBytes(QString, qint64, std::stop_token) override { co_return QByteArray(); }
-    Task<Result<void>> writeFile(QString, QString, bool, std::stop_token) override { co_return Result<void>(); }
-    Task<Result<void>> writeBytes(QString, QByteArray, std::stop_token) override { co_return Result<void>(); }
+    Task<Result<FileWritten>> writeFile(QString, QString, bool, std::stop_token) override { co_return FileWritten(); }
+    Task<Result<FileWritten>> writeBytes(QString, QByteArray, std::stop_token) override { co_return FileWritten(); }
     Task<Result<QStringList>> listDir(QString, int, std::stop_token) override { co_return QStringList(); }
     Task<Result<GlobResult>> glob(QString, QString, bool, int, std::stop_token) override { co_return GlobResult{}; }
     Task<Result<GrepResult>> grep(GrepQuery, std::stop_token) override { co_return GrepResult{}; }

@@ -32,6 +32,7 @@ private Q_SLOTS:
         QTest::newRow("judge") << QByteArray("verification:\n  judge_enabled: true\n") << QStringLiteral("verification.judge_enabled: must be false");
         QTest::newRow("render mode") << QByteArray("verification:\n  receipts_render_mode: never\n") << QStringLiteral("is not one of delegation_only, always");
         QTest::newRow("provider") << QByteArray("guardrails:\n  provider: {config: {}}\n") << QStringLiteral("guardrails.provider.use: must name a provider");
+        QTest::newRow("log limit") << QByteArray("terminal_logs:\n  max_total_bytes: -1\n") << QStringLiteral("config.yaml:2:20: terminal_logs.max_total_bytes");
         QTest::newRow("skills folder inside") << QByteArray("skills:\n  container_path: /mnt/user-data/x\n") << QStringLiteral("config.yaml:2:19: skills.container_path: must be an absolute folder");
         QTest::newRow("skills folder climbs") << QByteArray("skills:\n  container_path: /mnt/../etc\n") << QStringLiteral("skills.container_path: must be");
         QTest::newRow("tool search") << QByteArray("tool_search:\n  enabled: 1\n") << QStringLiteral("tool_search.enabled: must be true or false");
@@ -65,6 +66,15 @@ private Q_SLOTS:
         QCOMPARE(config->warnings.size(), 2);
         QVERIFY(config->warnings[0].contains(QStringLiteral("did you mean 'environment'")));
         QVERIFY(config->warnings[1].contains(QStringLiteral("config.yaml:8:1: unknown key 'frobs'")));
+    }
+
+    void readsTheLimitOfTerminalLogs()
+    {
+        QCOMPARE(Config().terminalLogs.maxTotalBytes, qint64(1) << 30);
+        const auto config = parseConfig("terminal_logs: {max_total_bytes: 5000000000}\n", QStringLiteral("c"), {});
+        QVERIFY2(config.has_value(), config ? "" : qPrintable(config.error().message));
+        QCOMPARE(config->warnings, QStringList());
+        QCOMPARE(config->terminalLogs.maxTotalBytes, qint64(5000000000));
     }
 
     void readsTheGuards()

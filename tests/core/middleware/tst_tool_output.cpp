@@ -40,16 +40,16 @@ public:
         commands.append(request.command);
         co_return CommandResult{request.command.startsWith(u"test") ? verdict : QString(), 0, {}, false};
     }
-    Task<Result<void>> writeFile(QString path, QString content, bool, std::stop_token) override
+    Task<Result<FileWritten>> writeFile(QString path, QString content, bool, std::stop_token) override
     {
         if (!writes)
             co_return fail(ErrorCode::Io, QStringLiteral("the disk is full"));
         files.insert(path, content);
-        co_return Result<void>();
+        co_return FileWritten();
     }
     Task<Result<QString>> readFile(QString, std::stop_token) override { co_return QString(); }
     Task<Result<QByteArray>> readBytes(QString, qint64, std::stop_token) override { co_return QByteArray(); }
-    Task<Result<void>> writeBytes(QString, QByteArray, std::stop_token) override { co_return Result<void>(); }
+    Task<Result<FileWritten>> writeBytes(QString, QByteArray, std::stop_token) override { co_return FileWritten(); }
     Task<Result<QStringList>> listDir(QString, int, std::stop_token) override { co_return QStringList(); }
     Task<Result<GlobResult>> glob(QString, QString, bool, int, std::stop_token) override { co_return GlobResult(); }
     Task<Result<GrepResult>> grep(GrepQuery, std::stop_token) override { co_return GrepResult(); }

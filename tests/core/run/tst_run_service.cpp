@@ -3,10 +3,12 @@
 // The service without any sandbox: what a request is checked for, and what a journal alone answers.
 #include "core/journal/database.h"
 #include "core/journal/journal.h"
+#include "core/run/log_limit.h"
 #include "core/run/scenarios.h"
 #include "tests/core/run/run_probe.h"
 #include "tests/support/test_main.h"
 
+#include <QDateTime>
 #include <QTemporaryDir>
 #include <QTest>
 #include <QThreadPool>
@@ -46,6 +48,21 @@ void leaveUnfinishedRun(const QString &folder, const QString &run, int events = 
     bus->append(RunId(run), leadAgent(), started);
     for (int i = 0; i < events; ++i)
         bus->append(RunId(run), leadAgent(), LogRecorded{QStringLiteral("info"), QStringLiteral("line %1 ").arg(i).repeated(40), false});
+    QVERIFY((*journal)->flushBlocking(bus->lastSeq(), std::chrono::seconds(30)));
+}
+
+void leaveEndedRun(const QString &folder, const QString &run, const QString &thread)
+{
+    auto journal = Journal::open({.folder = folder});
+    QVERIFY(journal);
+    auto bus = std::make_shared<EventBus>(Clock::system(), (*journal)->nextSeq());
+    (*journal)->attach(bus);
+    RunStarted started;
+    started.thread = thread;
+    bus->append(RunId(run), leadAgent(), started);
+    RunFinished finished;
+    finished.status = QStringLiteral("completed");
+    bus->append(RunId(run), leadAgent(), finished);
     QVERIFY((*journal)->flushBlocking(bus->lastSeq(), std::chrono::seconds(30)));
 }
 
@@ -272,6 +289,65 @@ private Q_SLOTS:
         QVERIFY(log);
         QCOMPARE(log->level, utf8("error"));
         QVERIFY2(log->text.contains(u"journal.db"), qPrintable(log->text));
+    }
+
+    void terminalLogsAreLimited()
+    {
+        const auto folder = [&](const char *thread) { return data() + utf8("/shells/") + utf8(thread); };
+        const auto there = [&](const char *thread) { return QDir(folder(thread)).exists(); };
+        leaveEndedRun(data(), utf8("r1"), utf8("one"));
+        leaveEndedRun(data(), utf8("r2"), utf8("two"));
+        for (const char *thread : {"one", "two", "live", "strange"})
+            writeFile(folder(thread) + utf8("/run_x.log"), QByteArray(1000, 'x'));
+        writeFile(folder("old") + utf8("/run_x.log"), QByteArray(1000, 'x'));
+        QFile old(folder("old") + utf8("/run_x.log"));
+        QVERIFY(old.open(QIODevice::ReadWrite) && old.setFileTime(QDateTime::currentDateTime().addDays(-3), QFileDevice::FileModificationTime));
+        old.close();
+        QVERIFY(QFile::link(m_dir->path(), folder("one") + utf8("/elsewhere")));
+        writeFile(m_dir->filePath(utf8("precious")), "x");
+
+        RunProbe probe(data());
+        QVERIFY2(probe.service, qPrintable(probe.problem));
+        RunStarted started;
+        started.thread = utf8("live");
+        probe.service->bus()->append(RunId(utf8("r3")), leadAgent(), started);
+        QVERIFY(probe.wait([&] { return probe.list().size() == 3; }));
+
+        limitTerminalLogs(data(), 0);
+        limitTerminalLogs(data(), 5000);
+        for (const char *thread : {"one", "two", "live", "strange", "old"})
+            QVERIFY2(there(thread), thread);
+        QVERIFY(!view(data())->areShellLogsGone(RunId(utf8("r1"))));
+        limitTerminalLogs(data(), 4500);
+        QVERIFY(!there("old")); // nobody knows it, and nobody wrote to it for days
+        limitTerminalLogs(data(), 3500);
+        QVERIFY(!there("one"));
+        QVERIFY(there("two"));
+        limitTerminalLogs(data(), 1);
+        QVERIFY(!there("two"));
+        QVERIFY(there("live")); // a run of this process goes on
+        QVERIFY(there("strange"));
+        QVERIFY(QFile::exists(m_dir->filePath(utf8("precious"))));
+        QVERIFY(probe.close());
+
+        // It is said, not shown as nothing.
+        const auto service = view(data());
+        QVERIFY(service->areShellLogsGone(RunId(utf8("r1"))));
+        QVERIFY(!service->areShellLogsGone(RunId(utf8("r3"))));
+        QByteArray shown;
+        bool over = false;
+        const auto stream = service->observeShell(RunId(utf8("r1")), ScopeId(utf8("run:x")));
+        QObject::connect(stream.get(), &ShellStream::bytes, stream.get(), [&](const QByteArray &bytes) { shown += bytes; });
+        QObject::connect(stream.get(), &ShellStream::ended, stream.get(), [&] { over = true; });
+        QVERIFY(spinUntil([&] { return over; }));
+        QVERIFY2(shown.contains("There is no log of this shell. Old logs are removed"), shown.constData());
+    }
+
+    void terminalLogsStayWithoutAJournal()
+    {
+        writeFile(data() + utf8("/shells/t/run_x.log"), QByteArray(1000, 'x'));
+        limitTerminalLogs(data(), 1);
+        QVERIFY(QFile::exists(data() + utf8("/shells/t/run_x.log")));
     }
 
     /// An answer that comes after the service is gone goes nowhere.

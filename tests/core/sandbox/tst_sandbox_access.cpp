@@ -28,8 +28,8 @@ public:
     Task<Result<CommandResult>> execute(CommandRequest, std::stop_token) override { co_return CommandResult(); }
     Task<Result<QString>> readFile(QString, std::stop_token) override { co_return QString(); }
     Task<Result<QByteArray>> readBytes(QString, qint64, std::stop_token) override { co_return QByteArray(); }
-    Task<Result<void>> writeFile(QString, QString, bool, std::stop_token) override { co_return Result<void>(); }
-    Task<Result<void>> writeBytes(QString, QByteArray, std::stop_token) override { co_return Result<void>(); }
+    Task<Result<FileWritten>> writeFile(QString, QString, bool, std::stop_token) override { co_return FileWritten(); }
+    Task<Result<FileWritten>> writeBytes(QString, QByteArray, std::stop_token) override { co_return FileWritten(); }
     Task<Result<QStringList>> listDir(QString, int, std::stop_token) override { co_return QStringList(); }
     Task<Result<GlobResult>> glob(QString, QString, bool, int, std::stop_token) override { co_return GlobResult(); }
     Task<Result<GrepResult>> grep(GrepQuery, std::stop_token) override { co_return GrepResult(); }
@@ -38,7 +38,18 @@ public:
         ended << scope.value();
         co_return;
     }
+    bool isSuspect() const override { return suspect; }
+    Task<bool> isThere(std::stop_token) override
+    {
+        ++asked;
+        lost = lost || !there;
+        co_return !lost;
+    }
     QStringList ended;
+    bool suspect = false;
+    bool there = true;
+    bool lost = false;
+    int asked = 0;
 
 private:
     SandboxId m_id;
@@ -54,11 +65,11 @@ public:
             co_await gate;
         if (failing)
             co_return fail(ErrorCode::Unavailable, QStringLiteral("no room"));
-        if (!sandbox)
+        if (!sandbox || sandbox->lost)
             sandbox = std::make_shared<FakeSandbox>(SandboxId(QStringLiteral("sbx")));
         co_return SandboxId(QStringLiteral("sbx"));
     }
-    SandboxPtr get(const SandboxId &) override { return sandbox; }
+    SandboxPtr get(const SandboxId &) override { return sandbox && !sandbox->lost ? sandbox : nullptr; }
     Task<Result<void>> release(SandboxId) override
     {
         ++releases;
@@ -130,6 +141,31 @@ private Q_SLOTS:
         const auto after = spin(lead.ensure({}));
         QVERIFY(after && !*after);
         QCOMPARE(int(after->error().code), int(ErrorCode::FailedPrecondition));
+    }
+
+    void aSuspectIsAskedAndReplacedWhenGone()
+    {
+        Bench bench;
+        SandboxAccess lead = bench.access(QStringLiteral("run:1"), QStringLiteral("lead"));
+        QVERIFY(*spin(lead.ensure({})));
+        const auto first = bench.provider->sandbox;
+        QVERIFY(*spin(lead.ensure({})));
+        QCOMPARE(first->asked, 0); // nobody asks without a reason
+        first->suspect = true;
+        QCOMPARE(spin(lead.ensure({}))->value(), SandboxPtr(first)); // slow, not gone
+        QCOMPARE(first->asked, 1);
+        first->there = false;
+        const auto second = spin(lead.ensure({}));
+        QVERIFY(second && *second && second->value() != first);
+        QCOMPARE(bench.provider->acquires, 2);
+        // What a parent left behind is asked, too.
+        bench.provider->sandbox->suspect = true;
+        bench.provider->sandbox->there = false;
+        SandboxAccess child(bench.leases, LeaseOwner(QStringLiteral("subagent:a")), key, EventSink(), SandboxId(QStringLiteral("sbx")));
+        const auto third = spin(child.ensure({}));
+        QVERIFY(third && *third && third->value() != second->value());
+        QVERIFY(spin(child.release()));
+        QVERIFY(spin(lead.release()));
     }
 
     void callsOfOneTurnShareTheAcquisition()

@@ -186,6 +186,35 @@ private Q_SLOTS:
         QCOMPARE(after.certainty, QStringLiteral("probably"));
     }
 
+    /// Which file a link leads to the tool tells; until then nothing is told as somebody else's.
+    void toolWritesThroughLinksAreTheTools()
+    {
+        put(host(QStringLiteral("f.txt")), "before");
+        QVERIFY(QFile::link(QStringLiteral("f.txt"), host(QStringLiteral("alias"))));
+        start();
+        Event event;
+        event.agent = leadAgent();
+        event.body = ToolStarted{QStringLiteral("c1"), QStringLiteral("write_file"), Json{{"path", "/mnt/user-data/workspace/alias"}}, 1};
+        m_watch->note(event);
+        put(host(QStringLiteral("f.txt")), "by the tool");
+        QTest::qWait(400); // longer than a burst is waited for
+        QVERIFY(m_queue->pending() == 0);
+        FileChanged change;
+        change.path = workspace + QStringLiteral("f.txt");
+        change.via = QString(workspace + QStringLiteral("alias"));
+        change.owner = QStringLiteral("lead");
+        change.certainty = QStringLiteral("tool");
+        change.sha256 = sha256Hex(QByteArray("by the tool"));
+        change.size = 11;
+        event.body = change;
+        m_watch->note(event);
+        event.body = ToolFinished{QStringLiteral("c1"), QStringLiteral("write_file")};
+        m_watch->note(event);
+        QVERIFY(told().isEmpty());
+        put(host(QStringLiteral("g.txt")), "x"); // and the watch goes on
+        QVERIFY(told().contains(workspace + QStringLiteral("g.txt")));
+    }
+
     void attributesCommands()
     {
         start();

@@ -41,6 +41,65 @@ public:
     }
 };
 
+/// Two sandboxes, one after the other; the first takes no command.
+class DyingProvider : public SandboxProvider
+{
+public:
+    class Box : public Sandbox
+    {
+    public:
+        explicit Box(DyingProvider &owner, int number) : m_owner(owner), m_number(number) {}
+        SandboxId id() const override { return SandboxId(QStringLiteral("box")); }
+        bool isLocal() const override { return false; }
+        bool isSuspect() const override { return m_suspect; }
+        Task<bool> isThere(std::stop_token) override
+        {
+            m_owner.m_box = nullptr;
+            co_return false;
+        }
+        Task<Result<CommandResult>> execute(CommandRequest, std::stop_token) override
+        {
+            m_owner.commands << m_number;
+            if (m_number > 1)
+                co_return CommandResult{QStringLiteral("done"), 0, QStringLiteral("completed"), false};
+            m_suspect = true;
+            co_return fail(ErrorCode::Unavailable, QStringLiteral("refused"), Json{{notDeliveredKey, m_owner.isCertain}});
+        }
+        Task<Result<QString>> readFile(QString, std::stop_token) override { co_return QString(); }
+        Task<Result<QByteArray>> readBytes(QString, qint64, std::stop_token) override { co_return QByteArray(); }
+        Task<Result<FileWritten>> writeFile(QString, QString, bool, std::stop_token) override { co_return FileWritten(); }
+        Task<Result<FileWritten>> writeBytes(QString, QByteArray, std::stop_token) override { co_return FileWritten(); }
+        Task<Result<QStringList>> listDir(QString, int, std::stop_token) override { co_return QStringList(); }
+        Task<Result<GlobResult>> glob(QString, QString, bool, int, std::stop_token) override { co_return GlobResult(); }
+        Task<Result<GrepResult>> grep(GrepQuery, std::stop_token) override { co_return GrepResult(); }
+        Task<> releaseCommandScope(ScopeId) override { co_return; }
+
+    private:
+        DyingProvider &m_owner;
+        const int m_number;
+        bool m_suspect = false;
+    };
+
+    Task<Result<SandboxId>> acquire(ThreadKey, EventSink, std::stop_token) override
+    {
+        m_box = std::make_shared<Box>(*this, ++m_made);
+        co_return m_box->id();
+    }
+    SandboxPtr get(const SandboxId &) override { return m_box; }
+    Task<Result<void>> release(SandboxId) override { co_return Result<void>(); }
+    Task<> shutdown() override { co_return; }
+    QString providerName() const override { return QStringLiteral("aio"); }
+    QString backendName() const override { return QStringLiteral("fake"); }
+    int sessionLimit() const override { return 1; }
+
+    QList<int> commands; ///< by the sandbox that got them
+    bool isCertain = true;
+
+private:
+    std::shared_ptr<Box> m_box;
+    int m_made = 0;
+};
+
 } // namespace
 
 class tst_tools : public QObject
@@ -375,6 +434,22 @@ private Q_SLOTS:
         QCOMPARE(dispatcher->got.description, QStringLiteral("do it"));
         QCOMPARE(dispatcher->got.acceptanceCriteria, (QStringList{QStringLiteral("one"), QStringLiteral("two")}));
         QCOMPARE(dispatcher->got.parent.call.id, QStringLiteral("c9"));
+    }
+
+    /// A command that reached nobody goes to a fresh sandbox, once; where there is a doubt, nowhere.
+    void commandsThatReachedNobody()
+    {
+        const auto own = m_runtime->sandbox;
+        for (const bool certain : {true, false}) {
+            const auto provider = std::make_shared<DyingProvider>();
+            provider->isCertain = certain;
+            m_runtime->sandbox = std::make_shared<SandboxAccess>(std::make_shared<SandboxLeases>(provider), subagentOwner(QStringLiteral("y")),
+                                                                 own->key(), m_runtime->events);
+            QCOMPARE(say(QStringLiteral("bash"), {{"command", "true"}}), certain ? QStringLiteral("done") : QStringLiteral("Error: refused"));
+            QCOMPARE(provider->commands, certain ? (QList<int>{1, 2}) : QList<int>{1});
+            QCoro::waitFor(m_runtime->sandbox->release());
+        }
+        m_runtime->sandbox = own;
     }
 
     void withoutASandbox()
