@@ -5,6 +5,8 @@
 
 #include "core/sandboxd/guard.h"
 #include "core/sandboxd/sandbox_server.h"
+#include "core/sandboxd/socket_scope.h"
+#include "core/sandboxd/syscall_filter.h"
 
 #include <QByteArray>
 #include <QList>
@@ -36,7 +38,8 @@ constexpr qint64 maxKeyBytes = 4096;
 
 constexpr const char *usage =
     "Usage: paddock-sandboxd --listen unix:PATH|127.0.0.1:PORT|fd:N [options]\n"
-    "       paddock-sandboxd guard --parent-fd N -- COMMAND...   (see core/sandboxd/guard.h)\n"
+    "       paddock-sandboxd guard --parent-fd N [--confine] -- COMMAND...   (see core/sandboxd/guard.h)\n"
+    "       paddock-sandboxd filter-check   whether the kernel takes the filter of system calls\n"
     "  --workspace DIR          where sessions start (default: the current directory)\n"
     "  --home DIR               HOME of sessions (default: $HOME)\n"
     "  --max-shell-sessions N   default $MAX_SHELL_SESSIONS or 64\n"
@@ -45,6 +48,7 @@ constexpr const char *usage =
     "  --api-key KEY            the same, visible to other users of the machine\n"
     "  --open-health            GET /v1/sandbox needs no key\n"
     "  --ready-fd N             write \"ready ADDRESS\" there when listening\n"
+    "  --scoped                 no abstract Unix socket of a process outside can be reached, where the kernel knows how\n"
     "  --exit-with-parent       end when the parent process dies\n"
     "  --parent-fd N            end when this pipe is closed at its other end\n";
 
@@ -54,6 +58,7 @@ struct Arguments {
     int readyFd = -1;
     int parentFd = -1;
     bool exitWithParent = false;
+    bool scoped = false;
 };
 
 [[noreturn]] void die(int code, const char *message, const char *detail = "")
@@ -106,6 +111,10 @@ Arguments parse(int argc, char **argv)
         }
         if (option == "--open-health") {
             out.server.openHealth = true;
+            continue;
+        }
+        if (option == "--scoped") {
+            out.scoped = true;
             continue;
         }
         if (option == "--exit-with-parent") {
@@ -240,6 +249,14 @@ void watchSignals(Reactor &reactor, UniqueFd &signals, const std::function<void(
     });
 }
 
+int checkFilter()
+{
+    const auto works = tryFilter();
+    std::fprintf(stdout, "%s\n", works ? "the kernel takes the filter and obeys it" : works.error().c_str());
+    std::fflush(stdout);
+    return works ? 0 : 1;
+}
+
 } // namespace
 
 int main(int argc, char **argv)
@@ -247,6 +264,8 @@ int main(int argc, char **argv)
     occupyStandardDescriptors();
     if (argc > 1 && std::strcmp(argv[1], "guard") == 0)
         std::_Exit(runGuard(argv + 2)); // nothing of the server was set up
+    if (argc == 2 && std::strcmp(argv[1], "filter-check") == 0)
+        std::_Exit(checkFilter());
     Arguments arguments = parse(argc, argv);
     ::unsetenv("PADDOCK_SANDBOX_API_KEY");
     ::signal(SIGPIPE, SIG_IGN);
@@ -254,6 +273,8 @@ int main(int argc, char **argv)
     // Commands run under the same user: they must not read our memory, environment or descriptors.
     ::prctl(PR_SET_DUMPABLE, 0);
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+    if (arguments.scoped && !scopeAbstractSockets())
+        logLine(QStringLiteral("this kernel cannot keep abstract sockets apart; a network namespace of its own does"));
     if (arguments.exitWithParent)
         ::prctl(PR_SET_PDEATHSIG, SIGTERM);
 

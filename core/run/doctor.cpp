@@ -89,6 +89,20 @@ DoctorFinding server()
     return f;
 }
 
+DoctorFinding filter()
+{
+    DoctorFinding f{State::Good, QStringLiteral("syscall filter"), {}, {}};
+    const QString path = serverBinary();
+    const Probe p = path.isEmpty() ? Probe{false, QStringLiteral("not tried, the sandbox server is missing")} : probe(path, {QStringLiteral("filter-check")});
+    f.found = p.text.isEmpty() ? QStringLiteral("no answer") : p.text;
+    if (!p.ok) {
+        f.state = State::Bad;
+        f.advice = QStringLiteral("The embedded sandbox does not start without it. The kernel needs CONFIG_SECCOMP_FILTER; in a container, allow the call "
+                                  "seccomp (docker and podman: --security-opt seccomp=unconfined).");
+    }
+    return f;
+}
+
 DoctorFinding dataFolder(const QString &dataDir)
 {
     DoctorFinding f{State::Good, QStringLiteral("data folder"), dataDir, {}};
@@ -187,7 +201,7 @@ std::vector<DoctorFinding> examineMachine(const QString &configPath, const QStri
 {
     const QString folder = QDir(dataDir.isEmpty() ? defaultDataDir() : dataDir).absolutePath();
     std::optional<Config> config;
-    std::vector<DoctorFinding> findings{bubblewrap(), namespaces(), server(), dataFolder(folder), journal(folder)};
+    std::vector<DoctorFinding> findings{bubblewrap(), namespaces(), server(), filter(), dataFolder(folder), journal(folder)};
     findings.push_back(configuration(configPath, config));
     findings.push_back(models(config));
     findings.push_back(hostBash(config));

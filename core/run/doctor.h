@@ -17,8 +17,8 @@ struct DoctorFinding {
     QString advice; ///< empty when there is nothing to do
 };
 
-/// Looks at this machine: bubblewrap and namespaces (by really starting one), the sandbox server, data directory, journal,
-/// configuration, container engines. Blocking, bounded to some seconds; for the command line and a pool thread.
+/// Looks at this machine: bubblewrap and namespaces (by really starting one), the sandbox server, the filter of system calls
+/// (by really loading it), data directory, journal, configuration, container engines. Blocking, bounded to some seconds; for the command line and a pool thread.
 std::vector<DoctorFinding> examineMachine(const QString &configPath, const QString &dataDir);
 
 } // namespace paddock

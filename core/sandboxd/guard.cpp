@@ -3,13 +3,16 @@
 #include "core/sandboxd/guard.h"
 
 #include "core/sandboxd/process_tree.h"
+#include "core/sandboxd/syscall_filter.h"
 #include "core/sandboxd/unique_fd.h"
 
 #include <fcntl.h>
+#include <linux/keyctl.h>
 #include <poll.h>
 #include <spawn.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,6 +25,8 @@
 #include <iterator>
 #include <limits>
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace paddock::sandboxd {
 
@@ -39,6 +44,54 @@ sigset_t watchedSignals()
     for (const int signal : {SIGCHLD, SIGTERM, SIGINT, SIGHUP})
         sigaddset(&set, signal);
     return set;
+}
+
+/// What the command line of the guard says.
+struct GuardOrder {
+    int parentFd = -1;
+    bool confine = false;
+    char **command = nullptr; ///< null: the line makes no sense
+};
+
+GuardOrder orderOf(char **arguments)
+{
+    GuardOrder order;
+    if (!arguments[0] || std::strcmp(arguments[0], "--parent-fd") != 0 || !arguments[1])
+        return order;
+    char *end = nullptr;
+    order.parentFd = int(std::strtol(arguments[1], &end, 10));
+    char **rest = arguments + 2;
+    order.confine = *rest && std::strcmp(*rest, "--confine") == 0;
+    if (order.confine)
+        ++rest;
+    if (*end == '\0' && order.parentFd > STDERR_FILENO && *rest && std::strcmp(*rest, "--") == 0 && rest[1])
+        order.command = rest + 1;
+    return order;
+}
+
+/// The value in force before, when it was lower and could be raised.
+std::optional<int> raiseOomScore(int score)
+{
+    std::optional<int> before;
+    if (std::FILE *file = std::fopen("/proc/self/oom_score_adj", "r+e")) {
+        int old = 0;
+        if (std::fscanf(file, "%d", &old) == 1 && old < score) {
+            std::rewind(file);
+            if (std::fprintf(file, "%d", score) > 0)
+                before = old;
+        }
+        if (std::fclose(file) != 0)
+            before.reset();
+    }
+    return before;
+}
+
+void setOomScore(int score)
+{
+    if (std::FILE *file = std::fopen("/proc/self/oom_score_adj", "we")) {
+        std::fprintf(file, "%d", score);
+        std::fclose(file);
+    }
 }
 
 /// The command inherits every descriptor that its starter meant for it, and none of ours.
@@ -145,6 +198,28 @@ void endEverything()
     }
 }
 
+/// The command is a bubblewrap: it takes the filter as one option more.
+int startConfined(char **command, pid_t *pid)
+{
+    const auto filter = filterProgram();
+    if (!filter || ::fcntl(filter->get(), F_SETFD, 0) != 0) {
+        std::fprintf(stderr, "%s\n", filter ? "The filter of system calls cannot be handed on" : filter.error().c_str());
+        return ENOSYS;
+    }
+    // The keys of the session on the host: a session of our own, which is empty. The filter closes the calls as well.
+    ::syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, nullptr);
+    std::string option = "--seccomp", number = std::to_string(filter->get());
+    std::vector<char *> whole{command[0], option.data(), number.data()};
+    for (char **argument = command + 1; *argument; ++argument)
+        whole.push_back(*argument);
+    whole.push_back(nullptr);
+    const auto before = raiseOomScore(sandboxOomScore); // inherited; inside it cannot be lowered
+    const int error = startCommand(whole.data(), pid);
+    if (before)
+        setOomScore(*before);
+    return error;
+}
+
 int exitCodeOf(int status)
 {
     return WIFEXITED(status) ? WEXITSTATUS(status) : signalBase + WTERMSIG(status);
@@ -154,15 +229,12 @@ int exitCodeOf(int status)
 
 int runGuard(char **arguments)
 {
-    char *end = nullptr;
-    const bool usable = arguments[0] && std::strcmp(arguments[0], "--parent-fd") == 0 && arguments[1] && arguments[2]
-        && std::strcmp(arguments[2], "--") == 0 && arguments[3];
-    const int parentFd = usable ? int(std::strtol(arguments[1], &end, 10)) : -1;
-    if (!usable || *end != '\0' || parentFd <= STDERR_FILENO || ::fcntl(parentFd, F_SETFD, FD_CLOEXEC) != 0) {
-        std::fputs("Usage: paddock-sandboxd guard --parent-fd N -- COMMAND...\n", stderr);
+    const GuardOrder order = orderOf(arguments);
+    const int parentFd = order.parentFd;
+    if (!order.command || ::fcntl(parentFd, F_SETFD, FD_CLOEXEC) != 0) {
+        std::fputs("Usage: paddock-sandboxd guard --parent-fd N [--confine] -- COMMAND...\n", stderr);
         return usageError;
     }
-    char **command = arguments + 3;
     ::prctl(PR_SET_NAME, "sandbox-guard"); // "pkill paddock" must not mean us: we are what tidies up after it
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
     ::setsid(); // no terminal's signals; fails where that is so already
@@ -171,9 +243,9 @@ int runGuard(char **arguments)
     ::sigprocmask(SIG_BLOCK, &watched, nullptr);
     const UniqueFd signals(::signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK));
     pid_t pid = -1;
-    const int error = signals ? startCommand(command, &pid) : errno;
+    const int error = !signals ? errno : order.confine ? startConfined(order.command, &pid) : startCommand(order.command, &pid);
     if (error != 0) {
-        std::fprintf(stderr, "cannot start %s: %s\n", command[0], std::strerror(error));
+        std::fprintf(stderr, "cannot start %s: %s\n", order.command[0], std::strerror(error));
         return cannotStart;
     }
     closeAllBut(parentFd, signals.get());

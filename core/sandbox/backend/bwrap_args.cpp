@@ -74,6 +74,37 @@ void addEtc(QStringList &args, const BwrapPlan &plan)
              << QStringLiteral("/etc/") + QString::fromLatin1(name);
 }
 
+/// Of /proc: no entry about the machine that Paddock's user could read or write and others could not. The kernel goes by that
+/// user, who is root's owner of files when root runs Paddock, and capabilities are not asked. And nothing in it can be written:
+/// not the kernel's settings, not the readiness to be ended when memory runs out.
+void addProc(QStringList &args)
+{
+    args << QStringLiteral("--proc") << QStringLiteral("/proc");
+    for (const char *name : {"config.gz", "iomem", "ioports", "kallsyms", "kcore", "key-users", "keys", "kmsg", "kpagecgroup", "kpagecount", "kpageflags",
+                             "latency_stats", "mtrr", "pagetypeinfo", "sched_debug", "slabinfo", "sysrq-trigger", "timer_list", "vmallocinfo"}) {
+        const QString path = QStringLiteral("/proc/") + QString::fromLatin1(name);
+        if (QFileInfo::exists(path)) // else bubblewrap would try to make it
+            args << QStringLiteral("--ro-bind") << QStringLiteral("/dev/null") << path;
+    }
+    constexpr qint64 nothing = 4096;
+    for (const char *name : {"acpi", "asound", "bus", "driver", "irq", "scsi"}) {
+        const QString path = QStringLiteral("/proc/") + QString::fromLatin1(name);
+        if (!QFileInfo(path).isDir())
+            continue;
+        addTmpfs(args, "0555", nothing, path);
+        args << QStringLiteral("--remount-ro") << path;
+    }
+    args << QStringLiteral("--remount-ro") << QStringLiteral("/proc");
+}
+
+/// /dev itself is memory without a limit, so only what has one is writable; terminals are a file system of their own.
+void addDev(QStringList &args, const SandboxLimits &limits)
+{
+    args << QStringLiteral("--dev") << QStringLiteral("/dev");
+    addTmpfs(args, "1777", limits.shmBytes, QStringLiteral("/dev/shm"));
+    args << QStringLiteral("--remount-ro") << QStringLiteral("/dev");
+}
+
 void addBind(QStringList &args, const QString &host, const QString &inside, bool readOnly)
 {
     if (!host.isEmpty())
@@ -124,7 +155,8 @@ QStringList bwrapOptions(const BwrapPlan &plan)
     addNamespaces(args, plan);
     addSystem(args);
     addEtc(args, plan);
-    args << QStringLiteral("--proc") << QStringLiteral("/proc") << QStringLiteral("--dev") << QStringLiteral("/dev");
+    addProc(args);
+    addDev(args, plan.limits);
     addTmpfs(args, "1777", plan.limits.tmpBytes, QStringLiteral("/tmp"));
     addTmpfs(args, "1777", plan.limits.tmpBytes, QStringLiteral("/var/tmp"));
     addTmpfs(args, "0755", plan.limits.runBytes, QStringLiteral("/run"));
@@ -146,6 +178,8 @@ QStringList bwrapCommand(const BwrapPlan &plan)
     args << QStringLiteral("--") << QStringLiteral("/bin/bash") << QStringLiteral("--noprofile") << QStringLiteral("--norc")
          << QStringLiteral("-c")
          << QStringLiteral("ulimit -u %1 2>/dev/null; exec \"$0\" \"$@\"").arg(plan.limits.processes) << QString(sandbox_inside::server);
+    if (plan.hostNetwork) // otherwise its network namespace keeps abstract sockets apart
+        args << QStringLiteral("--scoped");
     return args + plan.serverArguments;
 }
 

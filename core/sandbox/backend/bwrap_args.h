@@ -36,6 +36,7 @@ struct SandboxLimits {
     qint64 tmpBytes = 2LL * 1024 * 1024 * 1024;  ///< /tmp and /var/tmp each; memory-backed
     qint64 homeBytes = 1LL * 1024 * 1024 * 1024; ///< /home/gem; memory-backed
     qint64 runBytes = 16LL * 1024 * 1024;        ///< /run
+    qint64 shmBytes = 512LL * 1024 * 1024;       ///< /dev/shm; memory-backed
     qint64 fileBytes = 16LL * 1024 * 1024 * 1024; ///< RLIMIT_FSIZE: the largest single file
     int processes = 4096; ///< RLIMIT_NPROC inside the user namespace; the kernel exempts a sandbox that real root started
     int openFiles = 16384;

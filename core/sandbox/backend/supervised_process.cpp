@@ -112,8 +112,8 @@ void SupervisedProcess::launch(Launch launch)
         failToStart(ErrorCode::ResourceExhausted, QStringLiteral("No memory for the sandbox's options."));
         return;
     }
-    m_process.setArguments(QStringList{QStringLiteral("guard"), QStringLiteral("--parent-fd"), QString::number(m_guardRead.get()), QStringLiteral("--"),
-                                       launch.program, QStringLiteral("--args"), QString::number(options.get())}
+    m_process.setArguments(QStringList{QStringLiteral("guard"), QStringLiteral("--parent-fd"), QString::number(m_guardRead.get()),
+                                       QStringLiteral("--confine"), QStringLiteral("--"), launch.program, QStringLiteral("--args"), QString::number(options.get())}
                            + launch.command);
     m_process.setStandardInputFile(QProcess::nullDevice());
     m_process.setStandardOutputFile(QProcess::nullDevice());
