@@ -147,6 +147,11 @@ Task<LeadReport> runGuarded(LeadPtr lead, EventSink events)
             runtime->sandbox = lead->access;
             runtime->clock = lead->services->clock;
             runtime->stop = lead->request.stop;
+            runtime->onSideReply = [ledger = lead->ledger](const QString &caller, const MessagePtr &reply) {
+                UsageCollector one(caller);
+                one.add(reply->id.isEmpty() ? newUuid() : reply->id, reply->usage, reply->responseMetadata);
+                ledger->record(one.records());
+            };
             AgentState initial;
             initial.messages.append(edited(humanMessage(lead->request.task), [](Message &m) { m.id = newUuid(); }));
             const auto ended = co_await runAgent(std::move(*spec), std::move(initial), runtime);

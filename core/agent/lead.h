@@ -24,7 +24,7 @@ struct LeadReport {
     std::optional<QString> error;
     std::optional<QString> stopReason; ///< the guard that ended it, as runtime §7.1 names them
     int turns = 0;
-    Usage usage;     ///< of the lead and all its subagents
+    Usage usage;     ///< of the lead, all its subagents, and what their chains asked models for themselves
     Usage leadUsage;
 };
 

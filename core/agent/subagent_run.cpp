@@ -34,7 +34,11 @@ struct Execution {
     void sawReply(const MessagePtr &reply)
     {
         ++turns;
-        if (usage.add(reply->id, reply->usage, reply->responseMetadata))
+        count(reply, {});
+    }
+    void count(const MessagePtr &reply, const QString &caller)
+    {
+        if (usage.add(reply->id.isEmpty() ? newUuid() : reply->id, reply->usage, reply->responseMetadata, caller))
             job->record->updateUsage(usageRecordsToJson(usage.records()));
     }
 };
@@ -71,6 +75,10 @@ RuntimePtr makeRuntime(const ExecutionPtr &run, const EventSink &events)
     runtime->sandbox = run->access;
     runtime->clock = job.services->clock;
     runtime->stop = job.record->stopToken();
+    runtime->onSideReply = [run = std::weak_ptr(run)](const QString &caller, const MessagePtr &reply) {
+        if (const auto alive = run.lock())
+            alive->count(reply, caller);
+    };
     return runtime;
 }
 

@@ -4,11 +4,11 @@
 
 namespace paddock {
 
-bool UsageCollector::add(const QString &callId, const std::optional<Usage> &usage, const Json &responseMetadata)
+bool UsageCollector::add(const QString &callId, const std::optional<Usage> &usage, const Json &responseMetadata, const QString &caller)
 {
     if (!usage || m_seen.contains(callId))
         return false;
-    UsageRecord record{callId, m_caller, stringOf(responseMetadata, "model_name", stringOf(responseMetadata, "model")), *usage};
+    UsageRecord record{callId, caller.isEmpty() ? m_caller : caller, stringOf(responseMetadata, "model_name", stringOf(responseMetadata, "model")), *usage};
     if (record.usage.total <= 0)
         record.usage.total = record.usage.input + record.usage.output;
     if (record.usage.total <= 0)

@@ -25,7 +25,8 @@ class UsageCollector
 public:
     explicit UsageCollector(QString caller) : m_caller(std::move(caller)) {}
     /// False when nothing was recorded: no usage, nothing used, or the call is known already.
-    bool add(const QString &callId, const std::optional<Usage> &usage, const Json &responseMetadata);
+    /// `caller`: another one than the execution's own; empty: its own.
+    bool add(const QString &callId, const std::optional<Usage> &usage, const Json &responseMetadata, const QString &caller = {});
     const std::vector<UsageRecord> &records() const { return m_records; }
 
 private:

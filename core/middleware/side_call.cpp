@@ -36,6 +36,8 @@ Task<Result<QString>> askAside(ModelMaker maker, SideCall call, RuntimePtr runti
         request.caller.run = stringOf(runtime->values, "run_id");
         request.caller.agent = QStringLiteral("middleware:") + call.member;
         const Result<MessagePtr> reply = co_await limited(*model, std::move(request), call.limit, runtime->stop);
+        if (reply && *reply && runtime->onSideReply) // what it cost counts, whoever still wants the text
+            runtime->onSideReply(QStringLiteral("middleware:") + call.member, *reply);
         if (runtime->stop.stop_requested())
             co_return cancelled();
         if (!reply && reply.error().isCancelled())

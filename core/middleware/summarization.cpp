@@ -5,6 +5,7 @@
 #include "core/base/run_on.h"
 #include "core/base/text.h"
 #include "core/middleware/run_scope.h"
+#include "core/middleware/scrub.h"
 #include "core/middleware/summary_input.h"
 
 namespace paddock {
@@ -45,13 +46,15 @@ Task<Result<QString>> writeSummary(SummarizationOptions options, QString prompt,
     candidates.removeDuplicates();
     QString why = QStringLiteral("no model is known");
     for (const QString &name : std::as_const(candidates)) {
-        const auto reply = co_await askAside(options.model, {QStringLiteral("summarize"), name, prompt, longestSummaryCall}, runtime);
+        const SideCall call{QStringLiteral("summarize"), name, prompt, longestSummaryCall};
+        const auto reply = co_await askAside(options.model, call, runtime);
         if (!reply && reply.error().isCancelled())
             co_return cancelled();
         const QString text = reply ? firstCodePoints(pythonStrip(*reply), maxSummaryChars) : QString();
         if (!text.isEmpty())
             co_return text;
-        why = name + QStringLiteral(": ") + (reply ? QStringLiteral("the answer was empty") : reply.error().fullMessage());
+        why = name + QStringLiteral(": ")
+            + (reply ? QStringLiteral("the answer was empty") : scrubSecrets(reply.error().fullMessage(), runtime.get()));
     }
     co_return fail(ErrorCode::Unavailable, QStringLiteral("summary generation failed"), Json{{"reason", toUtf8(why)}});
 }

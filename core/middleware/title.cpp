@@ -127,8 +127,9 @@ Task<Result<StateUpdate>> TitleMiddleware::afterModel(AgentState state, RuntimeP
         co_return update;
     QString title;
     if (!m_options.modelName.isEmpty()) {
-        const QString prompt = titlePrompt(m_options, *source, withoutThoughts(firstAnswer(state)));
-        const auto reply = co_await askAside(m_options.model, {QStringLiteral("title"), m_options.modelName, prompt, longestModelCall}, runtime);
+        const SideCall call{QStringLiteral("title"), m_options.modelName,
+                            titlePrompt(m_options, *source, withoutThoughts(firstAnswer(state))), longestModelCall};
+        const auto reply = co_await askAside(m_options.model, call, runtime);
         if (!reply && reply.error().isCancelled())
             co_return cancelled();
         if (reply)

@@ -7,6 +7,7 @@
 #include "core/message/tool_spec.h"
 #include "core/sandbox/sandbox_access.h"
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <variant>
@@ -22,6 +23,8 @@ struct RuntimeContext {
     std::shared_ptr<const Clock> clock = Clock::system();
     std::stop_token stop;
     int turn = 0; ///< current model turn, 1-based
+    /// A model call that a member of the chain made for itself ("middleware:title") has ended; may be empty.
+    std::function<void(const QString &caller, const MessagePtr &reply)> onSideReply = {};
 };
 using RuntimePtr = std::shared_ptr<RuntimeContext>;
 

@@ -109,13 +109,18 @@ Verdict summarizePlan(const Json &testCase)
     plan.model.contextWindow = intOf(input, "max_input");
     plan.force = boolOf(input, "force");
     QHash<QString, qint64> tokens;
-    for (const Json &message : memberOf(input, "messages"))
-        tokens.insert(stringOf(message, "id"), intOf(message, "tokens"));
+    for (const Json &message : memberOf(input, "messages")) {
+        if (const auto count = optionalInt(message, "tokens"))
+            tokens.insert(stringOf(message, "id"), *count);
+    }
     const qint64 summaryTokens = intOf(input, "summary_tokens");
     if (summaryTokens > 0)
         plan.summary = QStringLiteral("what was before");
     plan.tokens = [tokens, summaryTokens](const Message &message) {
-        return message.name == u"summary" && message.id.isEmpty() ? summaryTokens : tokens.value(message.id);
+        if (message.name == u"summary" && message.id.isEmpty())
+            return summaryTokens;
+        const auto known = tokens.constFind(message.id);
+        return known == tokens.constEnd() ? approximateTokens(message) : *known;
     };
     if (const Json &keep = memberOf(input, "keep"); !keep.is_null()) {
         const auto size = sizeOf(keep);

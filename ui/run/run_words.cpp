@@ -120,7 +120,7 @@ Mark noteMark(NoteKind note)
     case NoteKind::BudgetStopped: case NoteKind::SafetyStopped: case NoteKind::EmptyAgain:
         return Mark::Failed;
     case NoteKind::AgentCancelled: return Mark::Stopped;
-    case NoteKind::None: case NoteKind::PersonDecided: case NoteKind::Log: break;
+    case NoteKind::None: case NoteKind::PersonDecided: case NoteKind::Log: case NoteKind::HistoryCompacted: break;
     }
     return Mark::Done;
 }
@@ -151,6 +151,8 @@ QString noteText(const ConversationItem &note)
     case NoteKind::EmptyAnswer: return RunWords::tr("The model's last answer was empty. It was asked once more.");
     case NoteKind::EmptyAgain: return RunWords::tr("The model's last answer was empty again.");
     case NoteKind::AsksPerson: return RunWords::tr("Asks you: %1").arg(note.text);
+    case NoteKind::HistoryCompacted:
+        return RunWords::tr("The history had become long. A summary took the place of its older part (messages: %1).").arg(note.number);
     case NoteKind::Log: case NoteKind::None: break;
     }
     return note.detail;

@@ -192,6 +192,8 @@ bool Conversations::tellAct(const Event &event, const MiddlewareActed &act)
         note(event, NoteKind::DelegationsDropped, {}, {}).number = int(std::clamp<qint64>(intOf(changes, "dropped"), 0, 1000000));
     } else if (act.tag == u"terminal_response") {
         note(event, act.action == u"fail" ? NoteKind::EmptyAgain : NoteKind::EmptyAnswer, {}, {});
+    } else if (act.tag == u"summarize") {
+        note(event, NoteKind::HistoryCompacted, {}, {}).number = int(std::clamp<qint64>(intOf(changes, "messages_summarized"), 0, 1000000));
     } else if (act.tag == u"clarification" && act.action == u"ask") {
         note(event, NoteKind::AsksPerson, stringOf(changes, "question"), {});
     } else {

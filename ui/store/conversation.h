@@ -22,6 +22,7 @@ enum class NoteKind {
     None, ModelRetry, ModelGaveUp, SessionRecovered, AuditWarned, AuditBlocked, WaitsForPerson, PersonDecided,
     AgentFailed, AgentCancelled, AgentTimedOut, Log,
     BudgetWarned, BudgetStopped, SafetyStopped, LengthCut, DelegationsDropped, EmptyAnswer, EmptyAgain, AsksPerson,
+    HistoryCompacted,
 };
 
 /// One thing an agent said or did. Codes and parameters; the panel words them.

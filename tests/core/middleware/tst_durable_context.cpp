@@ -208,6 +208,23 @@ private Q_SLOTS:
         }
     }
 
+    void emptyHistoriesDoNotHurt()
+    {
+        const Json shown{{"summary_text", "what was"}};
+        QCOMPARE(DurableContextMiddleware::inject({}, shown, {}).size(), 2);
+        QVERIFY(DurableContextMiddleware::inject({}, Json::object(), {}).isEmpty());
+        QVERIFY(DurableContextMiddleware::inject({}, Json{{"summary_text", " \n "}}, {}).isEmpty());
+        for (const MiddlewarePtr &member : {MiddlewarePtr(std::make_shared<DurableContextMiddleware>()),
+                                            MiddlewarePtr(std::make_shared<SummarizationMiddleware>(options(saying("s"), 1, 1)))}) {
+            for (const Hook hook : {Hook::BeforeModel, Hook::AfterModel}) {
+                const auto after = awaited(compiled({member})->runNode(hook, {{}, shown}, running(nullptr)));
+                QVERIFY(after);
+                QVERIFY(after->state.messages.isEmpty());
+                QCOMPARE(after->state.channels, shown);
+            }
+        }
+    }
+
     void theLedgerStaysWithinItsLimit()
     {
         Json entries = Json::array();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: The Paddock authors
 // Whole runs whose histories are cut and whose delegations are counted.
+#include "core/run/translate.h"
 #include "tests/core/run/run_probe.h"
 #include "tests/support/test_main.h"
 
@@ -109,7 +110,7 @@ private Q_SLOTS:
             "prompt: Look at it well, subagent_type: general-purpose, acceptance_criteria: [a list is there]}\n      - say: over\n"
             "  - match: {type: general-purpose}\n    turns:\n      - " + expect + "\n        repeat: 30\n        calls:\n" + listing
             + "      - " + expect + "\n        say: seen\n"
-              "  - match: {agent: 'middleware:summarize'}\n    turns:\n      - {say: 'Listed it again and again.', expect: {last_user: new_messages}, repeat: 60}\n";
+              "  - match: {agent: 'middleware:summarize'}\n    turns:\n      - {say: 'Listed it again and again.', expect: {last_user: new_messages}, usage: {input: 1000000, output: 1}, repeat: 60}\n";
         RunProbe probe(at("data"));
         QVERIFY2(probe.service, qPrintable(probe.problem));
         const auto run = probe.service->start(request(agents));
@@ -122,6 +123,32 @@ private Q_SLOTS:
         QVERIFY2(cuts.size() > 8, qPrintable(QString::number(cuts.size())));
         for (const MiddlewareActed *cut : cuts)
             QCOMPARE(cut->changes["is_subagent"], Json(true));
+        // What the summaries cost is in the account of the subagent and of the run, not in the lead's.
+        const qint64 millions = qint64(cuts.size());
+        const auto ends = probe.of<AgentFinished>(*run);
+        QCOMPARE(ends.front()->usage.input / 1'000'000, millions);
+        QCOMPARE(probe.of<RunFinished>(*run).back()->usage.input / 1'000'000, millions);
+        QVERIFY(ends.back()->usage.input < 1'000'000);
+    }
+
+    void theConfigurationReachesTheMember()
+    {
+        const auto config = parseConfig("summarization: {enabled: true, model_name: small, trigger: {type: fraction, value: 0.5}, "
+                                        "keep: {type: tokens, value: 300}, trim_tokens_to_summarize: null, skill_file_read_tool_names: [open]}\n"
+                                        "models:\n  - {name: big, use: 'langchain_anthropic:ChatAnthropic', model: m, context_window: 1000}\n"
+                                        "  - {name: big, use: other, model: m}\n",
+                                        utf8("c"), {});
+        QVERIFY2(config.has_value(), config ? "" : qPrintable(config.error().message));
+        const ChainOptions options = chainOptions(*config, at("data"), {}, {});
+        QVERIFY(options.summarization);
+        const SummarizationOptions &made = options.summaries;
+        QVERIFY(made.policy.trigger.size() == 1 && made.policy.trigger[0].unit == ContextSize::Unit::Fraction && made.policy.trigger[0].value == 0.5);
+        QVERIFY(made.policy.keep.unit == ContextSize::Unit::Tokens && made.policy.keep.value == 300);
+        QVERIFY(!made.trimTokens && made.modelName == u"small" && options.skillReadTools == QStringList{utf8("open")});
+        QCOMPARE(made.facts(utf8("big")).contextWindow, 1000);
+        QCOMPARE(charsPerToken(made.facts(utf8("big"))), 3.3);
+        QCOMPARE(made.facts(utf8("unknown")).contextWindow, 0);
+        QVERIFY(!chainOptions(*parseConfig("models: []\n", utf8("c"), {}), at("data"), {}, {}).summarization);
     }
 
     /// A script that has no words for a summary: nothing is cut, no agent loses a turn, the run goes on.

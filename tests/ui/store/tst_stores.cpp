@@ -43,6 +43,7 @@ private Q_SLOTS:
     void names();
     void agents();
     void conversation();
+    void aCompactedHistoryIsNoted();
     void retriedReplyIsNotSaidTwice();
     void streamingJoins();
     void traceLanes();
@@ -132,6 +133,18 @@ void TestStores::conversation()
     const Conversation *helpers = store.conversations().find(AgentId(utf8(sample77ab)));
     QVERIFY(std::any_of(helpers->items.begin(), helpers->items.end(),
                         [](const auto &item) { return item.note == NoteKind::SessionRecovered; }));
+}
+
+void TestStores::aCompactedHistoryIsNoted()
+{
+    RunStore store{RunId(utf8("r"))};
+    const MiddlewareActed act{utf8("summarize"), utf8("SummarizationMiddleware"), utf8("before_model"), utf8("compact_history"),
+                              Json{{"messages_summarized", 12}}};
+    store.apply(std::vector<EventPtr>{eventOf(1, 1, utf8("lead"), act)});
+    const Conversation *lead = store.conversations().find(leadAgent());
+    QVERIFY(lead);
+    QCOMPARE(lead->items.back().note, NoteKind::HistoryCompacted);
+    QCOMPARE(lead->items.back().number, 12);
 }
 
 void TestStores::retriedReplyIsNotSaidTwice()
