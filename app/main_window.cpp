@@ -150,7 +150,8 @@ void MainWindow::updateCentre()
 void MainWindow::updateActions()
 {
     RunStore *run = m_selection.run();
-    const bool live = run && m_service->isLive(run->id());
+    // The last event may be drained before the service lets go of the run, and no other follows that would ask again.
+    const bool live = run && !run->facts().isOver() && m_service->isLive(run->id());
     const AgentEntry *agent = run ? run->agents().find(m_selection.agent()) : nullptr;
     const auto enable = [this](const char *id, bool on) { m_actions->find(QString::fromLatin1(id))->setEnabled(on); };
     enable("run.cancel", live);
