@@ -4,10 +4,12 @@
 
 #include "core/middleware/message_edits.h"
 
+#include <QHash>
 #include <QSet>
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 namespace paddock {
 
@@ -57,6 +59,72 @@ qint64 reportedTokens(const MessageList &messages, const CompactionModel &model)
         return same ? message.usage->total : 0;
     }
     return 0;
+}
+
+/// The places of a call and of its result, whichever comes first.
+struct Pair {
+    qsizetype first = 0;
+    qsizetype last = 0;
+};
+
+QStringList issuedIds(const Message &ai)
+{
+    QStringList ids;
+    for (const ToolCall &call : ai.toolCalls)
+        ids.append(call.id);
+    for (const InvalidToolCall &call : ai.invalidToolCalls)
+        ids.append(call.id);
+    const Json &raw = memberOf(ai.kwargs, "tool_calls");
+    if (ids.isEmpty() && raw.is_array()) {
+        for (const Json &call : raw)
+            ids.append(stringOf(call, "id"));
+    }
+    return ids; // empty ones too: the request gives them one, and their results the same
+}
+
+/// As the request will have them (middleware-base §9): a result belongs to the most recent ai message that made its call, else
+/// to the first call with its id that nothing has answered.
+std::vector<Pair> answeredCalls(const MessageList &messages)
+{
+    struct Call {
+        QString id;
+        qsizetype ai;
+        bool answered = false;
+    };
+    std::vector<Call> calls;
+    std::size_t recent = 0;
+    std::vector<Pair> pairs;
+    std::vector<qsizetype> left;
+    for (qsizetype i = 0; i < messages.size(); ++i) {
+        const Message &message = *messages.at(i);
+        if (message.role == Role::Ai) {
+            recent = calls.size();
+            for (const QString &id : issuedIds(message))
+                calls.push_back({id, i});
+        } else if (message.role == Role::Tool) {
+            const auto call = std::find_if(calls.begin() + std::ptrdiff_t(recent), calls.end(),
+                                           [&](const Call &c) { return !c.answered && c.id == message.toolCallId; });
+            if (call == calls.end()) {
+                left.push_back(i);
+                continue;
+            }
+            call->answered = true;
+            pairs.push_back({call->ai, i});
+        }
+    }
+    QHash<QString, std::vector<qsizetype>> open; // of each id, the last call first
+    for (auto call = calls.rbegin(); call != calls.rend(); ++call) {
+        if (!call->answered)
+            open[call->id].push_back(call->ai);
+    }
+    for (const qsizetype result : left) {
+        const auto found = open.find(messages.at(result)->toolCallId);
+        if (found == open.end() || found->empty())
+            continue;
+        pairs.push_back({std::min(found->back(), result), std::max(found->back(), result)});
+        found->pop_back();
+    }
+    return pairs;
 }
 
 class Planner
@@ -137,10 +205,11 @@ private:
         if (m_messages.at(cut)->role == Role::Tool)
             cut = beforeCallOf(cut);
         // A history whose results stand apart from their calls: no pair may have one side on each.
-        const std::vector<PairedCall> pairs = pairCalls(m_messages); // by the place of the call
-        for (auto pair = pairs.rbegin(); pair != pairs.rend(); ++pair) {
-            if (pair->ai < cut && pair->result >= cut)
-                cut = pair->ai;
+        std::vector<Pair> pairs = answeredCalls(m_messages);
+        std::ranges::sort(pairs, std::greater(), &Pair::first); // so a later move never undoes an earlier one
+        for (const Pair &pair : pairs) {
+            if (pair.first < cut && pair.last >= cut)
+                cut = pair.first;
         }
         return cut;
     }

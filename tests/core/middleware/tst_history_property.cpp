@@ -6,7 +6,7 @@
 #include "core/middleware/chain_build.h"
 #include "core/middleware/dangling_tool_call.h"
 #include "core/middleware/system_message_coalescing.h"
-#include "tests/core/middleware/chain_fixture.h"
+#include "tests/core/middleware/context_fixture.h"
 #include "tests/support/test_main.h"
 
 #include <QRandomGenerator>
@@ -179,6 +179,36 @@ private Q_SLOTS:
         }
     }
 
+    /// A cut history is as acceptable as a whole one, and each call that stays keeps the answer it had.
+    void compactedHistoriesAreAccepted()
+    {
+        Histories histories(1203);
+        QLoggingCategory::setFilterRules(QStringLiteral("paddock.middleware.dangling=false"));
+        int cut = 0;
+        for (int i = 0; i < rounds / 3; ++i) {
+            ChainOptions made = everyGuard();
+            made.summaries = options(saying("what was"), 1, i % 7 + 1);
+            const auto chain = *buildSubagentChain(made);
+            const RuntimePtr runtime = running(nullptr);
+            AgentState state;
+            const MessageList history = histories.next();
+            for (const MessagePtr &message : history) {
+                const QString place = QStringLiteral("result %1").arg(state.messages.size());
+                state.messages.append(withNewId(message->role == Role::Tool ? toolMessage(message->toolCallId, message->name, place) : message));
+            }
+            const auto before = awaited(chain->runNode(Hook::BeforeModel, state, runtime));
+            QVERIFY(before);
+            cut += before->state.messages.size() < state.messages.size();
+            const auto whole = answersSent(*chain, runtime, state);
+            const auto compacted = answersSent(*chain, runtime, before->state);
+            for (auto it = compacted.cbegin(); it != compacted.cend(); ++it) {
+                const QString problem = QStringLiteral("round %1: %2, then %3").arg(i).arg(whole.value(it.key()).join(u'|'), it.value().join(u'|'));
+                QVERIFY2(it.value() == whole.value(it.key()), qPrintable(problem));
+            }
+        }
+        QVERIFY2(cut > 200, qPrintable(QString::number(cut)));
+    }
+
     /// What the chain sends can be sent through it again (a retry, a replay) and is still the same.
     void aSecondPassChangesNothing_data() { chains(); }
     void aSecondPassChangesNothing()
@@ -250,6 +280,28 @@ private Q_SLOTS:
     }
 
 private:
+    /// By the id of each ai message that is sent, the texts of the results behind it; complaints under an empty id.
+    static QHash<QString, QStringList> answersSent(Chain &chain, const RuntimePtr &runtime, const AgentState &state)
+    {
+        QHash<QString, QStringList> answers;
+        ModelCall call = modelCall(runtime, state.messages);
+        call.state = state;
+        const auto result = awaited(chain.runModel(call, [&answers](ModelCall inner) {
+            if (const QString problem = complaint(inner.request.messages); !problem.isEmpty())
+                answers[QString()].append(problem);
+            QString ai;
+            for (const MessagePtr &message : inner.request.messages) {
+                if (message->role == Role::Ai)
+                    answers[ai = message->id];
+                else if (message->role == Role::Tool)
+                    answers[ai].append(textOf(message));
+            }
+            return responding(aiMessage(QStringLiteral("ok")));
+        }));
+        if (!result)
+            answers[QString()].append(result.error().message);
+        return answers;
+    }
     static QByteArray written(const ModelRequest &request)
     {
         QByteArray text = request.system ? dumpJson(messageToJson(*request.system)) : QByteArray();

@@ -117,6 +117,17 @@ private Q_SLOTS:
         QCOMPARE(idsOf(MessageList(plan.kept)), QStringList({utf8("a1"), utf8("u2"), utf8("t1")}));
     }
 
+    void aDisplacedResultStaysWithItsCall()
+    {
+        CompactionInput input;
+        input.force = true;
+        input.policy.keep = {ContextSize::Unit::Messages, 2};
+        input.messages = {named(humanMessage(utf8("u")), "u"), named(aiMessage(utf8("old")), "a0"), calling(utf8("a1"), {utf8("c1")}),
+                          named(aiMessage(utf8("on")), "a2"), named(toolMessage(utf8("c1"), utf8("bash"), utf8("late")), "t1")};
+        const CompactionPlan plan = planCompaction(input); // the request brings them together again
+        QCOMPARE(idsOf(MessageList(plan.kept)), QStringList({utf8("u"), utf8("a1"), utf8("a2"), utf8("t1")}));
+    }
+
     void reportedTokensCountForTheSameModelOnly()
     {
         CompactionInput input;
