@@ -16,9 +16,10 @@ constexpr const char *functions =
     "__pd_r() { return \"$1\"; }; "
     // a SEQ: record S, then waits
     "__pd_a() { __pd_e=; builtin printf 'S%s\\0' \"$1\" >&0; " PADDOCK_WAIT "; }; "
-    // z SEQ: record Z, opens outputs that the command closed (the next one would be mute without a word), then waits
+    // z SEQ: record Z, opens outputs that the command closed (the next one would be mute without a word), then waits.
+    // "builtin exec" would take the redirection back.
     "__pd_z() { builtin printf 'Z%s\\0%s\\0%s\\0%s\\0%s\\0%s\\0' \"$1\" \"$?\" \"${__pd_e-}\" \"${__pd_s-}\" \"$-\" \"$PWD\" >&0; "
-    "[[ -e /dev/fd/1 ]] || builtin exec 1>\"$__pd_y\"; [[ -e /dev/fd/2 ]] || builtin exec 2>\"$__pd_y\"; "
+    "[[ -e /dev/fd/1 ]] || exec 1>\"$__pd_y\"; [[ -e /dev/fd/2 ]] || exec 2>\"$__pd_y\"; "
     PADDOCK_WAIT "; }; "
     // t: edits a line with readline until the server takes it for a whole command
     "__pd_t() { builtin local __pd_p=${PS1@P} __pd_l; __pd_c=; "
