@@ -44,4 +44,12 @@ struct CommandForm {
 /// the complaint is said, with the nearest option where one is near.
 std::optional<int> parseOptions(QCommandLineParser &parser, const CommandForm &form, const QStringList &arguments);
 
+/// Options that several commands have.
+QCommandLineOption helpOption();
+QCommandLineOption configOption();
+QCommandLineOption dataDirOption();
+/// What is wrong with how often, or with what, an option was given: one value is one value, and an empty name is no file or
+/// folder. Empty when nothing is.
+QString complaintOfValues(const QCommandLineParser &parser, const QList<QCommandLineOption> &options);
+
 } // namespace paddock::cli

@@ -9,8 +9,8 @@ int doctor(const QStringList &arguments)
 {
     QCommandLineParser parser;
     parser.setApplicationDescription(QStringLiteral("Checks what Paddock needs on this machine and says what to do."));
-    const QCommandLineOption config({QStringLiteral("c"), QStringLiteral("config")}, QStringLiteral("Configuration file."), QStringLiteral("FILE"));
-    const QCommandLineOption dataDir(QStringLiteral("data-dir"), QStringLiteral("Where journal and threads are kept."), QStringLiteral("DIR"));
+    const QCommandLineOption config = configOption();
+    const QCommandLineOption dataDir = dataDirOption();
     const CommandForm form{QStringLiteral("paddock doctor"), 0, 0, QStringLiteral("  paddock doctor\n  paddock doctor --config ./config.yaml"),
                            {config, dataDir}};
     if (const auto over = parseOptions(parser, form, arguments))

@@ -42,7 +42,7 @@ QString complaintOf(const QCommandLineParser &parser, const CommandForm &form)
         return text;
     }
     const auto dashed = [](const QString &name) { return (name.size() > 1 ? QStringLiteral("--") : QStringLiteral("-")) + name; };
-    QStringList known;
+    QStringList known{QStringLiteral("help")};
     for (const QCommandLineOption &option : form.options)
         known += option.names();
     const QString near = nearestWord(unknown.constFirst(), known);
@@ -80,9 +80,47 @@ QString outputProblem()
     return outputErrno == 0 || outputErrno == EPIPE ? QString() : QString::fromLocal8Bit(std::strerror(outputErrno));
 }
 
+/// Of our own: with Qt's comes --help-all, which would promise more than there is.
+QCommandLineOption helpOption()
+{
+    return QCommandLineOption({QStringLiteral("h"), QStringLiteral("help")}, QStringLiteral("Displays this help."));
+}
+
+QCommandLineOption configOption()
+{
+    return QCommandLineOption({QStringLiteral("c"), QStringLiteral("config")},
+                              QStringLiteral("Configuration file; default: $DEER_FLOW_CONFIG_PATH, else ./config.yaml, else paddock/config.yaml in "
+                                             "$XDG_CONFIG_HOME (~/.config), else built-in values."),
+                              QStringLiteral("FILE"));
+}
+
+QCommandLineOption dataDirOption()
+{
+    return QCommandLineOption(QStringLiteral("data-dir"),
+                              QStringLiteral("Where journal and threads are kept; default: paddock in $XDG_DATA_HOME (~/.local/share)."),
+                              QStringLiteral("DIR"));
+}
+
+QString complaintOfValues(const QCommandLineParser &parser, const QList<QCommandLineOption> &options)
+{
+    for (const QCommandLineOption &option : options) {
+        if (option.valueName().isEmpty() || !parser.isSet(option))
+            continue;
+        const QString name = QStringLiteral("--") + option.names().constLast();
+        const QStringList values = parser.values(option);
+        if (values.size() > 1)
+            return QStringLiteral("%1 takes one value, but is given %2 times").arg(name).arg(values.size());
+        const bool folder = option.valueName() == u"DIR";
+        if ((folder || option.valueName() == u"FILE") && values.constFirst().isEmpty())
+            return QStringLiteral("%1 is empty; name a %2, or leave the option out").arg(name, folder ? QStringLiteral("folder") : QStringLiteral("file"));
+    }
+    return {};
+}
+
 std::optional<int> parseOptions(QCommandLineParser &parser, const CommandForm &form, const QStringList &arguments)
 {
-    const QCommandLineOption help = parser.addHelpOption();
+    const QCommandLineOption help = helpOption();
+    parser.addOption(help);
     parser.addOptions(form.options);
     const bool understood = parser.parse(QStringList{form.command} + arguments);
     if (parser.isSet(help)) {
@@ -93,6 +131,8 @@ std::optional<int> parseOptions(QCommandLineParser &parser, const CommandForm &f
     QString complaint;
     if (!understood)
         complaint = complaintOf(parser, form);
+    else if (const QString wrong = complaintOfValues(parser, form.options); !wrong.isEmpty())
+        complaint = wrong;
     else if (given > form.mostArguments)
         complaint = QStringLiteral("'%1' is one argument too many").arg(parser.positionalArguments().at(form.mostArguments));
     else if (given < form.fewestArguments)

@@ -27,7 +27,7 @@ class HeadlessRun : public QObject
 {
 public:
     HeadlessRun(std::unique_ptr<RunService> service, UnixSignals &unixSignals, bool jsonl, bool quiet)
-        : m_service(std::move(service)), m_printer(quiet || jsonl), m_jsonl(jsonl), m_events(m_service->bus()->subscribe())
+        : m_service(std::move(service)), m_printer(quiet || jsonl, say), m_jsonl(jsonl), m_events(m_service->bus()->subscribe())
     {
         m_events->setWakeup(postedFor(this, [this] { drain(); }));
         connect(&unixSignals, &UnixSignals::caught, this, [this] { signalled(); });
@@ -174,7 +174,7 @@ int run(const QStringList &arguments)
     parser.setApplicationDescription(QStringLiteral(
         "Runs one task without a window. Progress goes to standard error, the answer to standard output.\n"
         "Ctrl-C once cancels and waits until everything is released; twice ends at once."));
-    const QCommandLineOption config({QStringLiteral("c"), QStringLiteral("config")}, QStringLiteral("Configuration file."), QStringLiteral("FILE"));
+    const QCommandLineOption config = configOption();
     const QCommandLineOption workspace({QStringLiteral("w"), QStringLiteral("workspace")},
         QStringLiteral("Folder that agents work on, in place."), QStringLiteral("DIR"));
     const QCommandLineOption copy(QStringLiteral("workspace-copy"), QStringLiteral("Work on a copy of the folder instead."));
@@ -182,12 +182,12 @@ int run(const QStringList &arguments)
     const QCommandLineOption scenario({QStringLiteral("s"), QStringLiteral("scenario")},
         QStringLiteral("Scripted model: a built-in name or a file (see: paddock scenario list)."), QStringLiteral("NAME|FILE"));
     const QCommandLineOption sandboxKind(QStringLiteral("sandbox"), QStringLiteral("embedded, container or local; default: sandbox.use of the configuration, else embedded."), QStringLiteral("KIND"));
-    const QCommandLineOption maxRunning(QStringLiteral("max-running"), QStringLiteral("Subagents at once (subagent_runtime.max_running)."), QStringLiteral("N"));
+    const QCommandLineOption maxRunning(QStringLiteral("max-running"), QStringLiteral("Subagents at once, 1 to 64; default: subagent_runtime.max_running of the configuration, else 3."), QStringLiteral("N"));
     const QCommandLineOption jsonl(QStringLiteral("jsonl"), QStringLiteral("Print every event as one JSON line on standard output."));
     const QCommandLineOption quiet({QStringLiteral("q"), QStringLiteral("quiet")}, QStringLiteral("No progress."));
     const QCommandLineOption channel(QStringLiteral("channel-user-id"), QStringLiteral("Sender identity of an IM conversation."), QStringLiteral("ID"));
     const QCommandLineOption plan(QStringLiteral("plan"), QStringLiteral("Plan mode: the lead keeps a todo list and ends when it is done."));
-    const QCommandLineOption dataDir(QStringLiteral("data-dir"), QStringLiteral("Where journal and threads are kept."), QStringLiteral("DIR"));
+    const QCommandLineOption dataDir = dataDirOption();
     parser.addPositionalArgument(QStringLiteral("task"), QStringLiteral("What to do."), QStringLiteral("[TASK]"));
     const CommandForm form{QStringLiteral("paddock run"), 0, std::numeric_limits<int>::max(),
                            QStringLiteral("  paddock run --scenario survey --workspace ~/project\n"
@@ -209,10 +209,6 @@ int run(const QStringList &arguments)
     asked.service.dataDir = parser.value(dataDir);
     asked.jsonl = parser.isSet(jsonl);
     asked.quiet = parser.isSet(quiet);
-    if (parser.isSet(workspace) && asked.request.workspace.isEmpty()) {
-        say(QStringLiteral("paddock run: --workspace is empty; name a folder, or leave the option out for a new one"));
-        return Usage;
-    }
     if (asked.request.copyWorkspace && asked.request.workspace.isEmpty()) {
         say(QStringLiteral("paddock run: --workspace-copy wants --workspace: the folder to copy"));
         return Usage;

@@ -13,7 +13,8 @@ const char *const help = R"(Scripted models: a scenario says what the model says
 Usage:
   paddock scenario list            the built-in ones
   paddock scenario show NAME       print one, as a start for your own
-  paddock scenario check FILE…     check files; every complaint names file, line and column
+  paddock scenario check FILE…     check files; every complaint names file, line and column;
+                                   notes about what may not be meant leave a file good
 
 Run one with: paddock run --scenario NAME|FILE [--workspace DIR]
 Exit codes: 0 done (every file is good), 1 failed (one is not), 2 wrong usage.)";
@@ -35,6 +36,8 @@ int check(const QStringList &files)
     for (const QString &file : files) {
         if (const auto entry = checkScenario(file)) {
             print(QStringLiteral("%1: good (%2)").arg(file, entry->name));
+            for (const QString &remark : entry->remarks)
+                say(QStringLiteral("%1 (a note; it may run so)").arg(remark));
         } else {
             say(entry.error().fullMessage());
             exit = Failed;

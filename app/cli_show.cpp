@@ -34,26 +34,36 @@ void printList(RunService &service)
 
 void printRun(RunService &service, const RunId &run)
 {
-    auto printer = std::make_shared<ProgressPrinter>(false);
-    auto answer = std::make_shared<QString>();
-    auto known = std::make_shared<bool>(false);
-    auto hadShells = std::make_shared<bool>(false);
-    service.load(run, [printer, answer, known, hadShells, run, &service](std::vector<std::shared_ptr<const Event>> events, bool last) {
+    struct Told {
+        ProgressPrinter printer{false, print};
+        QString answer;
+        bool known = false;
+        bool whole = true;
+        bool hadShells = false;
+    };
+    auto told = std::make_shared<Told>();
+    service.load(run, [told, run, &service](std::vector<std::shared_ptr<const Event>> events, bool last) {
         for (const auto &event : events) {
-            printer->show(*event);
-            *known = *known || std::holds_alternative<RunStarted>(event->body);
-            *hadShells = *hadShells || std::holds_alternative<ShellSessionCreated>(event->body);
+            // Without a number it is no event of the run: the reader says what it could not read.
+            if (const auto *problem = std::get_if<LogRecorded>(&event->body); problem && event->seq == 0) {
+                say(QStringLiteral("paddock: ") + problem->text);
+                told->whole = false;
+                continue;
+            }
+            told->printer.show(*event);
+            told->known = told->known || std::holds_alternative<RunStarted>(event->body);
+            told->hadShells = told->hadShells || std::holds_alternative<ShellSessionCreated>(event->body);
             if (const auto *finished = std::get_if<RunFinished>(&event->body))
-                *answer = finished->answer;
+                told->answer = finished->answer;
         }
-        if (last) {
-            if (!answer->isEmpty())
-                print(*answer);
-            if (*hadShells && service.areShellLogsGone(run))
-                print(QStringLiteral("What its terminals printed is gone: old logs of terminals are removed when all together pass "
-                                     "terminal_logs.max_total_bytes, and imported runs have none."));
-            QCoreApplication::exit(*known ? Done : Failed); // the printer has told why nothing could be read
-        }
+        if (!last)
+            return;
+        if (!told->answer.isEmpty())
+            print(told->answer);
+        if (told->hadShells && service.areShellLogsGone(run))
+            print(QStringLiteral("What its terminals printed is gone: old logs of terminals are removed when all together pass "
+                                 "terminal_logs.max_total_bytes, and imported runs have none."));
+        QCoreApplication::exit(told->known && told->whole ? Done : Failed);
     });
 }
 
@@ -69,7 +79,12 @@ int withReader(const QString &dataDir, const std::function<int(RunService &)> &u
         say(QStringLiteral("paddock: ") + service.error().fullMessage());
         return exitCodeOf(service.error());
     }
-    return use(**service);
+    const int exit = use(**service);
+    const QString output = outputProblem();
+    if (output.isEmpty())
+        return exit;
+    say(QStringLiteral("paddock: standard output takes no more: ") + output);
+    return Failed;
 }
 
 } // namespace
@@ -80,7 +95,7 @@ int show(const QStringList &arguments)
     parser.setApplicationDescription(QStringLiteral(
         "Lists the runs in the journal, newest first; with RUN tells what happened in it.\n"
         "RUN is an id, the beginning of one, or \"last\"."));
-    const QCommandLineOption dataDir(QStringLiteral("data-dir"), QStringLiteral("Where journal and threads are kept."), QStringLiteral("DIR"));
+    const QCommandLineOption dataDir = dataDirOption();
     parser.addPositionalArgument(QStringLiteral("run"), QStringLiteral("Which run."), QStringLiteral("[RUN]"));
     const CommandForm form{QStringLiteral("paddock show"), 0, 1, QStringLiteral("  paddock show\n  paddock show last"), {dataDir}};
     if (const auto over = parseOptions(parser, form, arguments))
@@ -111,9 +126,9 @@ int exportRun(const QStringList &arguments)
     parser.setApplicationDescription(QStringLiteral(
         "Writes one run of the journal to a file or to standard output.\n"
         "jsonl: one event a line, stable, complete. markdown: the conversation. otlp: the spans as OTLP/JSON."));
-    const QCommandLineOption format({QStringLiteral("f"), QStringLiteral("format")}, QStringLiteral("jsonl, markdown or otlp."), QStringLiteral("FORMAT"), QStringLiteral("jsonl"));
+    const QCommandLineOption format({QStringLiteral("f"), QStringLiteral("format")}, QStringLiteral("jsonl (default), markdown or otlp."), QStringLiteral("FORMAT"), QStringLiteral("jsonl"));
     const QCommandLineOption output({QStringLiteral("o"), QStringLiteral("output")}, QStringLiteral("File to write; default: standard output."), QStringLiteral("FILE"));
-    const QCommandLineOption dataDir(QStringLiteral("data-dir"), QStringLiteral("Where journal and threads are kept."), QStringLiteral("DIR"));
+    const QCommandLineOption dataDir = dataDirOption();
     parser.addPositionalArgument(QStringLiteral("run"), QStringLiteral("Id, beginning of one, or \"last\"."), QStringLiteral("RUN"));
     const CommandForm form{QStringLiteral("paddock export"), 0, 1,
                            QStringLiteral("  paddock export last > run.jsonl\n  paddock export last --format markdown --output run.md"),
@@ -127,10 +142,6 @@ int exportRun(const QStringList &arguments)
     static const QStringList formats{QStringLiteral("jsonl"), QStringLiteral("markdown"), QStringLiteral("otlp")};
     if (!formats.contains(parser.value(format))) {
         say(QStringLiteral("paddock export: the format '%1' is not known; choose jsonl, markdown or otlp").arg(parser.value(format)));
-        return Usage;
-    }
-    if (parser.isSet(output) && parser.value(output).isEmpty()) {
-        say(QStringLiteral("paddock export: --output is empty; name a file"));
         return Usage;
     }
     return withReader(parser.value(dataDir), [&](RunService &service) {

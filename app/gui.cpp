@@ -37,26 +37,27 @@ void installTranslations(QApplication &app)
         QApplication::installTranslator(translator);
 }
 
-void addOptions(QCommandLineParser &parser)
+QList<QCommandLineOption> windowOptions()
 {
+    QList<QCommandLineOption> options;
     const auto option = [&](const char *name, const char *text, const char *value = nullptr) {
         const QString id = QString::fromLatin1(name);
-        parser.addOption(value ? QCommandLineOption(id, QString::fromLatin1(text), QString::fromLatin1(value))
-                               : QCommandLineOption(id, QString::fromLatin1(text)));
+        options.append(value ? QCommandLineOption(id, QString::fromLatin1(text), QString::fromLatin1(value))
+                             : QCommandLineOption(id, QString::fromLatin1(text)));
     };
     option("open", "Show this run: its id, the beginning of it, or 'last'.", "run");
     option("sample", "Start the sample run at once.");
     option("scenario", "Start this scenario at once.", "name or file");
     option("task", "The task for the scenario.", "text");
-    option("workspace", "The folder to work on.", "folder");
-    option("config", "Use this configuration file.", "file");
-    option("data-dir", "Keep runs in this folder.", "folder");
+    option("workspace", "The folder to work on.", "DIR");
+    option("config", "Use this configuration file.", "FILE");
+    option("data-dir", "Keep runs in this folder.", "DIR");
     option("theme", "dark or light; by default what the desktop says.", "name");
     option("size", "Size of the window, for example 1600x1000.", "WxH");
     option("screenshot", "Write a picture of the window and quit.", "file.png");
     option("panel", "Picture of this panel only.", "name");
     option("at", "Picture so many milliseconds after the run began, instead of at its end.", "ms");
-    parser.addHelpOption();
+    return options;
 }
 
 } // namespace
@@ -125,7 +126,9 @@ int runWindow(int &argc, char **argv, const QStringList &arguments)
 {
     QCommandLineParser parser;
     parser.setApplicationDescription(QStringLiteral("Opens the window. See also: paddock --help"));
-    addOptions(parser);
+    const QList<QCommandLineOption> known = windowOptions();
+    parser.addOptions(known);
+    parser.addOption(cli::helpOption());
     if (!parser.parse(QStringList{QStringLiteral("paddock")} + arguments)) {
         cli::say(QStringLiteral("paddock: %1").arg(parser.errorText()));
         return cli::Usage;
@@ -133,6 +136,10 @@ int runWindow(int &argc, char **argv, const QStringList &arguments)
     if (parser.isSet(QStringLiteral("help"))) {
         cli::print(parser.helpText().trimmed());
         return cli::Done;
+    }
+    if (const QString wrong = cli::complaintOfValues(parser, known); !wrong.isEmpty()) {
+        cli::say(QStringLiteral("paddock: %1. Try: paddock --help").arg(wrong));
+        return cli::Usage;
     }
     GuiOptions options;
     options.openRun = parser.value(QStringLiteral("open"));

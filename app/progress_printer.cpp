@@ -2,8 +2,6 @@
 // SPDX-FileCopyrightText: The Paddock authors
 #include "app/progress_printer.h"
 
-#include "app/cli.h"
-
 namespace paddock {
 
 namespace {
@@ -17,6 +15,13 @@ QString oneLine(QString text)
             c = QLatin1Char('?'); // model and command text must not drive the person's terminal
     }
     return text.size() > maxCommandChars ? text.left(maxCommandChars) + QStringLiteral("…") : text;
+}
+
+/// What went wrong, without the "Error: " that tools put before it for models: the line says so already.
+QString problemLine(const QString &preview)
+{
+    const QLatin1String mark("Error: ");
+    return oneLine(preview.startsWith(mark) ? preview.sliced(mark.size()) : preview);
 }
 
 /// What a member of the chain did, in words; empty for what only a trace wants.
@@ -63,13 +68,13 @@ QString ProgressPrinter::agentLabel(const AgentId &agent) const
 void ProgressPrinter::line(const Event &event, const QString &text)
 {
     const double seconds = double((event.mono - m_start).count()) / 1e6;
-    cli::say(QStringLiteral("%1  %2").arg(seconds, 7, 'f', 2).arg(text));
+    m_out(QStringLiteral("%1  %2").arg(seconds, 7, 'f', 2).arg(text));
 }
 
 void ProgressPrinter::note(const QString &text)
 {
     if (!m_quiet)
-        cli::say(QStringLiteral("paddock: ") + text);
+        m_out(QStringLiteral("paddock: ") + text);
 }
 
 void ProgressPrinter::agents(const Event &event)
@@ -85,8 +90,8 @@ void ProgressPrinter::agents(const Event &event)
     } else if (const auto *e = std::get_if<AgentFinished>(&event.body)) {
         QString text = QStringLiteral("%1 %2 after %3 %4").arg(agentLabel(event.agent), e->status).arg(e->turns)
                            .arg(e->turns == 1 ? QStringLiteral("turn") : QStringLiteral("turns"));
-        if (e->error)
-            text += QStringLiteral(": ") + oneLine(*e->error);
+        if (e->cause || e->error)
+            text += QStringLiteral(": ") + oneLine(e->cause.value_or(e->error.value_or(QString())));
         line(event, text);
     } else if (const auto *e = std::get_if<LogRecorded>(&event.body)) {
         if (e->level == u"warning" || e->level == u"error")
@@ -131,7 +136,7 @@ void ProgressPrinter::work(const Event &event)
         line(event, QStringLiteral("%1 · %2 %3").arg(agentLabel(event.agent), e->name, oneLine(what)));
     } else if (const auto *e = std::get_if<ToolFinished>(&event.body)) {
         if (e->status != u"success")
-            line(event, QStringLiteral("%1 · %2 %3: %4").arg(agentLabel(event.agent), e->name, e->status, oneLine(e->preview)));
+            line(event, QStringLiteral("%1 · %2 %3: %4").arg(agentLabel(event.agent), e->name, e->status, problemLine(e->preview)));
     } else if (const auto *e = std::get_if<FileChanged>(&event.body)) {
         const QString path = e->via ? QStringLiteral("%1 through %2").arg(e->path, *e->via) : e->path;
         line(event, QStringLiteral("%1 %2 %3 (+%4 -%5)").arg(e->owner, e->op, path).arg(e->addedLines).arg(e->removedLines));

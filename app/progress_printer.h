@@ -6,13 +6,16 @@
 
 #include <QHash>
 
+#include <functional>
+
 namespace paddock {
 
-/// Words the events of a run for a terminal: one line each on standard error, what a person needs and no more. Main thread.
+/// Words the events of a run for a terminal: one line each, what a person needs and no more. Main thread.
 class ProgressPrinter
 {
 public:
-    explicit ProgressPrinter(bool quiet) : m_quiet(quiet) {}
+    using Out = std::function<void(const QString &line)>;
+    ProgressPrinter(bool quiet, Out out) : m_quiet(quiet), m_out(std::move(out)) {}
     void show(const Event &event);
     /// A line that belongs to no event.
     void note(const QString &text);
@@ -25,6 +28,7 @@ private:
     void work(const Event &event);
 
     bool m_quiet;
+    Out m_out;
     std::chrono::microseconds m_start{-1};
     QHash<QString, QString> m_labels; ///< agent id -> description
 };

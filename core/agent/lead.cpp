@@ -102,10 +102,12 @@ Task<Result<AgentSpec>> makeSpec(LeadPtr lead, EventSink events)
     co_return spec;
 }
 
-void reportFailure(LeadReport &report, const Error &error)
+void reportFailure(LeadReport &report, const Error &error, const QString &whyStopped)
 {
     report.status = error.isCancelled() ? QStringLiteral("cancelled") : QStringLiteral("failed");
-    report.error = error.isCancelled() ? QStringLiteral("Cancelled by user") : error.fullMessage();
+    report.error = error.fullMessage();
+    if (error.isCancelled())
+        report.error = whyStopped.isEmpty() ? QStringLiteral("Cancelled by user") : whyStopped;
 }
 
 void reportEnd(LeadReport &report, const AgentOutcome &ended, int maxTurns)
@@ -169,7 +171,7 @@ Task<LeadReport> runGuarded(LeadPtr lead, EventSink events)
         problem = Error{ErrorCode::Internal, QStringLiteral("an exception of an unknown type"), Json::object(), nullptr};
     }
     if (problem) {
-        reportFailure(report, *problem);
+        reportFailure(report, *problem, lead->request.whyStopped ? lead->request.whyStopped() : QString());
         report.turns = lead->turns;
         tellLocalTitle(*lead, events);
     }

@@ -207,9 +207,11 @@ void tellStarted(const SubagentJob &job, SpanId span)
 void tellFinished(const Execution &run, SpanId span)
 {
     const SubagentResult::Snapshot now = run.job->record->snapshot();
-    run.job->events.emitEvent(AgentFinished{subagentStatusName(now.status), run.turns, sumUsage(run.usage.records()).value_or(Usage{}), now.error,
-                                            now.stopReason},
-                              span);
+    AgentFinished told{subagentStatusName(now.status), run.turns, sumUsage(run.usage.records()).value_or(Usage{}), now.error, now.stopReason};
+    const QString cause = stopSentence(run.job->record->stopCause(), run.job->deadline());
+    if (!cause.isEmpty() && (now.status == SubagentStatus::Cancelled || now.status == SubagentStatus::TimedOut))
+        told.cause = cause;
+    run.job->events.emitEvent(std::move(told), span);
 }
 
 } // namespace

@@ -184,6 +184,42 @@ private:
     std::optional<YAML::Mark> m_second;
 };
 
+/// Bytes of the UTF-8 character that begins at `at`; 0 when none does.
+int utf8Length(QByteArrayView text, qsizetype at)
+{
+    const auto byte = [&](qsizetype i) { return at + i < text.size() ? uchar(text[at + i]) : uchar(0); };
+    const uchar lead = byte(0);
+    const int length = lead < 0x80 ? 1 : lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 0;
+    for (int i = 1; i < length; ++i) {
+        if ((byte(i) & 0xc0) != 0x80)
+            return 0;
+    }
+    const uchar second = byte(1);
+    const bool tooLong = (lead == 0xe0 && second < 0xa0) || (lead == 0xf0 && second < 0x90);
+    const bool noCharacter = (lead == 0xed && second > 0x9f) || (lead == 0xf4 && second > 0x8f); // surrogates, beyond Unicode
+    return length > 2 && (tooLong || noCharacter) ? 0 : length;
+}
+
+/// yaml-cpp replaces such bytes in silence, or takes them for the end of the text.
+std::optional<Error> complaintOfBytes(QByteArrayView text, const QString &name)
+{
+    int line = 1;
+    int column = 1;
+    for (qsizetype at = 0; at < text.size();) {
+        const int length = utf8Length(text, at);
+        if (length == 0) {
+            return Error{ErrorCode::InvalidArgument,
+                         QStringLiteral("%1:%2:%3: the byte \\x%4 is not UTF-8 text; save the file as UTF-8")
+                             .arg(name).arg(line).arg(column).arg(uint(uchar(text[at])), 2, 16, QLatin1Char('0')),
+                         Json{{"line", line}, {"column", column}}, nullptr};
+        }
+        line += text[at] == '\n' ? 1 : 0;
+        column = text[at] == '\n' ? 1 : column + 1;
+        at += length;
+    }
+    return std::nullopt;
+}
+
 } // namespace
 
 Result<YamlNode> parseYaml(const QByteArray &utf8, const QString &name, const YamlLimits &limits)
@@ -191,6 +227,8 @@ Result<YamlNode> parseYaml(const QByteArray &utf8, const QString &name, const Ya
     if (utf8.size() > limits.maxBytes)
         return fail(ErrorCode::ResourceExhausted,
                     QStringLiteral("%1: larger than %2 bytes").arg(name).arg(limits.maxBytes));
+    if (const auto problem = complaintOfBytes(utf8, name))
+        return fail(*problem);
     try {
         // yaml-cpp stops at 500 levels by itself (DepthGuard), long before the stack ends; we then count ours.
         const std::string text = utf8.toStdString();

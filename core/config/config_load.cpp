@@ -310,7 +310,12 @@ Result<QString> findConfig(const QString &explicitPath, const QMap<QString, QStr
                                                QStringLiteral("DEER_FLOW_CONFIG_PATH"))}) {
         if (path.isEmpty())
             continue;
-        if (!QFileInfo(path).isFile())
+        const QFileInfo info(path);
+        if (info.isDir())
+            return fail(ErrorCode::InvalidArgument, QStringLiteral("%1, named by %2, is a folder; name the configuration file in it").arg(path, what));
+        if (info.exists() && !info.isFile())
+            return fail(ErrorCode::InvalidArgument, QStringLiteral("%1, named by %2, is not a file").arg(path, what));
+        if (!info.isFile())
             return fail(ErrorCode::NotFound, QStringLiteral("The configuration file %1 named by %2 does not exist").arg(path, what));
         return path;
     }

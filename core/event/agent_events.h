@@ -32,6 +32,7 @@ struct AgentFinished {
     Usage usage;
     std::optional<QString> error;
     std::optional<QString> stopReason; ///< token_capped, turn_capped, loop_capped
+    std::optional<QString> cause = {}; ///< who or what stopped it, as a sentence for people; `error` keeps the words for models
 };
 
 } // namespace paddock

@@ -27,6 +27,7 @@ template<typename V> void mapFields(V &v, AgentStarted &e)
 template<typename V> void mapFields(V &v, AgentFinished &e)
 {
     v("status", e.status); v("turns", e.turns); v("usage", e.usage); v("error", e.error); v("stop_reason", e.stopReason);
+    v("cause", e.cause);
 }
 template<typename V> void mapFields(V &v, LeaseAcquired &e) { v("sandbox", e.sandbox); v("owner", e.owner); v("owners", e.owners); }
 template<typename V> void mapFields(V &v, LeaseDraining &e) { v("sandbox", e.sandbox); v("owner", e.owner); v("owners", e.owners); }

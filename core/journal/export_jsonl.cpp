@@ -41,11 +41,15 @@ Exporter exporterOf(const QString &format)
 Result<void> exportJsonl(JournalReader &reader, const RunId &run, const ExportSink &sink)
 {
     Seq after = 0;
+    qint64 eventsRead = 0;
+    bool holed = false;
     QByteArray piece;
     for (;;) {
         const auto page = reader.events(run, after);
         if (!page)
             return fail(page.error());
+        eventsRead += qint64(page->events.size());
+        holed = holed || page->holed;
         for (const StoredEvent &stored : page->events) {
             piece += encodeEvent(*stored.event, stored.fields);
             piece += '\n';
@@ -56,8 +60,11 @@ Result<void> exportJsonl(JournalReader &reader, const RunId &run, const ExportSi
                 piece.clear();
             }
         }
-        if (!page->more)
-            return piece.isEmpty() ? Result<void>() : sink(piece);
+        if (page->more)
+            continue;
+        if (auto written = piece.isEmpty() ? Result<void>() : sink(piece); !written || !holed)
+            return written;
+        return fail(reader.holesIn(run, eventsRead));
     }
 }
 
@@ -87,11 +94,13 @@ Result<void> exportRun(JournalReader &reader, const RunId &run, const QString &f
     QSaveFile file(path);
     if (!file.open(QIODevice::WriteOnly))
         return fail(ErrorCode::Io, QStringLiteral("%1 cannot be written: %2.").arg(path, file.errorString()));
-    if (auto done = exporter(reader, run, [&](const QByteArray &piece) { return writeTo(file, piece, path); }); !done)
+    auto done = exporter(reader, run, [&](const QByteArray &piece) { return writeTo(file, piece, path); });
+    const bool isPartial = !done && done.error().code == ErrorCode::DataLoss && file.pos() > 0; // what could be read is worth keeping
+    if (!done && !isPartial)
         return done;
     if (!file.commit())
         return fail(ErrorCode::Io, QStringLiteral("Writing %1 stopped: %2.").arg(path, file.errorString()));
-    return {};
+    return done;
 }
 
 } // namespace paddock

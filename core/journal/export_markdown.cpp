@@ -93,7 +93,7 @@ private:
         return QStringLiteral("\n%1 ended: %2 after %3 turns%4\n")
             .arg(event.agent.value(), body.status)
             .arg(body.turns)
-            .arg(body.error ? QStringLiteral(" (%1)").arg(oneLine(*body.error)) : QString());
+            .arg(body.cause || body.error ? QStringLiteral(" (%1)").arg(oneLine(body.cause.value_or(body.error.value_or(QString())))) : QString());
     }
     QString text(const Event &, const RunFinished &body)
     {
@@ -117,10 +117,14 @@ Result<void> exportMarkdown(JournalReader &reader, const RunId &run, const Expor
     if (auto written = sink(writer.header(*summary).toUtf8()); !written)
         return written;
     Seq after = 0;
+    qint64 eventsRead = 0;
+    bool holed = false;
     for (;;) {
         const auto page = reader.events(run, after);
         if (!page)
             return fail(page.error());
+        eventsRead += qint64(page->events.size());
+        holed = holed || page->holed;
         for (const StoredEvent &stored : page->events) {
             after = stored.event->seq;
             const QString text = writer.piece(*stored.event);
@@ -130,7 +134,7 @@ Result<void> exportMarkdown(JournalReader &reader, const RunId &run, const Expor
                 return written;
         }
         if (!page->more)
-            return {};
+            return holed ? Result<void>(fail(reader.holesIn(run, eventsRead))) : Result<void>();
     }
 }
 

@@ -249,6 +249,8 @@ Result<void> exportOtlp(JournalReader &reader, const RunId &run, const ExportSin
 {
     OtlpWriter writer(run, sink);
     Seq after = 0;
+    qint64 eventsRead = 0;
+    bool holed = false;
     for (bool first = true;; first = false) {
         const auto page = reader.events(run, after);
         if (!page)
@@ -257,13 +259,18 @@ Result<void> exportOtlp(JournalReader &reader, const RunId &run, const ExportSin
             if (auto begun = writer.begin(); !begun)
                 return begun;
         }
+        eventsRead += qint64(page->events.size());
+        holed = holed || page->holed;
         for (const StoredEvent &stored : page->events) {
             after = stored.event->seq;
             if (auto taken = writer.take(*stored.event); !taken)
                 return taken;
         }
-        if (!page->more)
-            return writer.end();
+        if (page->more)
+            continue;
+        if (auto ended = writer.end(); !ended || !holed)
+            return ended;
+        return fail(reader.holesIn(run, eventsRead));
     }
 }
 

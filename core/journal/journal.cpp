@@ -102,6 +102,7 @@ private:
     Result<void> noteLosses();
     void runJobs();
     void settle(const Result<void> &result);
+    void noteEnds(bool failing);
 
     const JournalOptions m_options;
     OwnerLock m_owner;
@@ -116,6 +117,7 @@ private:
     qint64 m_lost = 0;
     Seq m_drainedUpTo = 0;   ///< everything up to here is held or stored
     bool m_failing = false;
+    bool m_noted = false; ///< ends of runs stand in the owner's file
     bool m_urgent = false; ///< somebody waits: try at once even if the last attempt just failed
     std::chrono::milliseconds m_pause{0};
     std::chrono::steady_clock::time_point m_retryAt;
@@ -423,10 +425,23 @@ void Journal::Writer::runJobs()
     }
 }
 
+/// A run that ended while nothing could be saved must not look cut off later.
+void Journal::Writer::noteEnds(bool failing)
+{
+    if (!failing && !m_noted)
+        return;
+    std::vector<std::shared_ptr<const Event>> ends;
+    if (failing)
+        std::ranges::copy_if(m_held, std::back_inserter(ends),
+                             [](const auto &event) { return std::holds_alternative<RunFinished>(event->body); });
+    m_noted = m_owner.note(noteOfEnds(ends)) && !ends.empty();
+}
+
 /// Publishes the outcome of a commit: state, acknowledgements, the next attempt.
 void Journal::Writer::settle(const Result<void> &result)
 {
     m_failing = !result;
+    noteEnds(m_failing);
     m_pause = result ? std::chrono::milliseconds(0) : std::clamp(m_pause * 2, m_options.retry, m_options.retryMax);
     m_retryAt = std::chrono::steady_clock::now() + m_pause;
     std::vector<Waiter> ready;

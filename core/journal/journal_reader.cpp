@@ -17,6 +17,8 @@ namespace paddock {
 namespace {
 
 constexpr int storedDepth = 256;
+/// So many numbers are tried behind a damaged page of the file before the rest is given up.
+constexpr int mostSkipped = 1'000'000;
 constexpr const char *runColumns = "SELECT id, run, owner, thread, title, task, model, sandbox, workspace, channel_user_id, status, "
                                    "answer, error, usage, started_us, finished_us, events, last_seq FROM runs ";
 
@@ -89,14 +91,19 @@ Result<StoredRun> JournalReader::readRun(Statement &row)
     // Not ended and nobody there who could still end it.
     run.status = QStringLiteral("interrupted");
     const auto cut = cutOffRun(m_database, m_folder, run.id);
+    if (!cut && cut.error().code == ErrorCode::DataLoss)
+        return run; // its last event cannot be read; the rest perhaps
     if (!cut)
         return fail(cut.error());
     if (*cut) {
-        const Event end = endOf(**cut);
+        const Event end = endOf(m_database, **cut);
+        const auto &body = std::get<RunFinished>(end.body);
         run.events += 1;
         run.lastSeq = end.seq;
         run.finished = end.time;
-        run.error = std::get<RunFinished>(end.body).error;
+        run.status = body.status;
+        run.error = body.error;
+        run.usage = body.usage;
     } else if (owner != JournalTables::importOwner()) {
         return this->run(run.id); // it ended between our two looks
     }
@@ -167,9 +174,9 @@ Result<RunId> JournalReader::resolve(const QString &prefix)
     return RunId(found.constFirst());
 }
 
-Result<qint64> JournalReader::rowOf(const RunId &run)
+Result<JournalReader::Row> JournalReader::rowOf(const RunId &run)
 {
-    auto rows = m_database.prepare("SELECT id FROM runs WHERE run = ?1 AND hidden = 0");
+    auto rows = m_database.prepare("SELECT id, last_seq FROM runs WHERE run = ?1 AND hidden = 0");
     if (!rows)
         return fail(rows.error());
     rows->bind(1, run.value());
@@ -178,7 +185,7 @@ Result<qint64> JournalReader::rowOf(const RunId &run)
         return fail(found.error());
     if (!*found)
         return fail(ErrorCode::NotFound, QStringLiteral("The journal has no run '%1'.").arg(run.value()));
-    return rows->integer(0);
+    return Row{rows->integer(0), Seq(rows->integer(1))};
 }
 
 namespace {
@@ -218,40 +225,67 @@ StoredEvent readEvent(const Statement &row, const RunId &run)
 
 Result<EventPage> JournalReader::events(const RunId &run, Seq after, int limit)
 {
-    const auto id = rowOf(run);
-    if (!id)
-        return fail(id.error());
-    const auto cut = cutOffRun(m_database, m_folder, run); // before its events: what is written meanwhile is then among them
-    if (!cut)
+    const auto row = rowOf(run);
+    if (!row)
+        return fail(row.error());
+    EventPage page;
+    std::optional<CutOff> cutOff;
+    if (auto cut = cutOffRun(m_database, m_folder, run)) // before its events: what is written meanwhile is then among them
+        cutOff = std::move(*cut);
+    else if (cut.error().code == ErrorCode::DataLoss)
+        page.holed = true;
+    else
         return fail(cut.error());
     auto rows = m_database.prepare("SELECT id, agent, type, time_us, mono_us, span, parent, fields FROM events "
                                    "WHERE id > ?1 AND id <= ?2 ORDER BY id LIMIT ?3");
     if (!rows)
         return fail(rows.error());
-    const quint64 base = quint64(*id) << seqBits;
-    rows->bind(1, qint64(base | std::min(after, largestSeq))).bind(2, qint64(base | largestSeq)).bind(3, qint64(limit) + 1);
-    EventPage page;
-    for (;;) {
-        const auto more = rows->step();
-        if (!more)
-            return fail(more.error());
+    const quint64 base = quint64(row->id) << seqBits;
+    const auto begin = [&] {
+        rows->bind(1, qint64(base | std::min(after, largestSeq))).bind(2, qint64(base | largestSeq)).bind(3, qint64(limit) + 1);
+    };
+    begin();
+    for (int skipped = 0;;) {
+        const auto step = rows->step();
         const bool isFull = int(page.events.size()) == limit;
-        if (*more && !isFull) {
+        if (!step && step.error().code != ErrorCode::DataLoss)
+            return fail(step.error());
+        if (!step && !isFull) {
+            page.holed = true;
+            // Number by number: a number leads to one page of the file, and the next one perhaps to another.
+            if (++after < row->lastSeq && ++skipped < mostSkipped) {
+                rows->reset();
+                begin();
+                continue;
+            }
+        }
+        const bool more = !step ? isFull : *step;
+        if (more && !isFull) {
             page.events.push_back(readEvent(*rows, run));
             after = page.events.back().event->seq;
             continue;
         }
-        page.more = *more;
-        if (*more || !*cut || after > (*cut)->lastSeq)
+        page.more = more;
+        if (more || !cutOff || after > cutOff->lastSeq)
             return page;
         page.more = isFull; // the end that recovery will write has no room on this page
         if (!isFull) {
-            auto end = std::make_shared<const Event>(endOf(**cut));
+            auto end = std::make_shared<const Event>(endOf(m_database, *cutOff));
             Json fields = eventFields(end->body);
             page.events.push_back({std::move(end), std::move(fields)});
         }
         return page;
     }
+}
+
+Error JournalReader::holesIn(const RunId &run, qint64 eventsRead)
+{
+    const auto stored = this->run(run);
+    const QString what = stored && stored->events > eventsRead
+        ? QStringLiteral("%1 of the %2 events of this run cannot be read").arg(stored->events - eventsRead).arg(stored->events)
+        : QStringLiteral("Some events of this run cannot be read");
+    return Error{ErrorCode::DataLoss, QStringLiteral("%1: %2 is damaged; this is the part that can be read.").arg(what, Journal::fileIn(m_folder)),
+                 Json::object(), nullptr};
 }
 
 Result<MessagePtr> JournalReader::message(const QString &hash)

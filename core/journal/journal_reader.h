@@ -40,6 +40,7 @@ struct StoredEvent {
 struct EventPage {
     std::vector<StoredEvent> events;
     bool more = false; ///< ask again with the last seq
+    bool holed = false; ///< events that belong here or behind here are on damaged pages
 };
 
 /// Reads a journal through a connection of its own: beside the writer, from any process. Used by one thread at a time;
@@ -56,8 +57,11 @@ public:
     Result<StoredRun> run(const RunId &id);
     /// The only run whose id starts with `prefix`, or the newest for "last". NotFound or InvalidArgument (several) else.
     Result<RunId> resolve(const QString &prefix);
-    /// Events with larger numbers, ascending. An unreadable row becomes a "journal.damaged" event, not an error.
+    /// Events with larger numbers, ascending. An unreadable row becomes a "journal.damaged" event, not an error; what is on
+    /// damaged pages is left out, and the page says so.
     Result<EventPage> events(const RunId &run, Seq after = 0, int limit = 2000);
+    /// What to say of a run when of its events only so many could be read.
+    Error holesIn(const RunId &run, qint64 eventsRead);
     /// NotFound when it was never stored.
     Result<MessagePtr> message(const QString &hash);
     /// The largest number stored; 0 for an empty journal.
@@ -68,7 +72,11 @@ public:
 private:
     JournalReader(Database database, QString folder) : m_database(std::move(database)), m_folder(std::move(folder)) {}
     Result<StoredRun> readRun(Statement &row);
-    Result<qint64> rowOf(const RunId &run);
+    struct Row {
+        qint64 id = 0;
+        Seq lastSeq = 0;
+    };
+    Result<Row> rowOf(const RunId &run);
     Database m_database;
     QString m_folder;
 };

@@ -6,6 +6,7 @@
 
 #include <QDir>
 #include <QFile>
+#include <QFileInfo>
 
 #include <cerrno>
 #include <cstring>
@@ -47,6 +48,7 @@ OwnerLock &OwnerLock::operator=(OwnerLock &&other) noexcept
         m_fd = std::exchange(other.m_fd, -1);
         m_path = std::move(other.m_path);
         m_name = std::move(other.m_name);
+        m_noted = other.m_noted;
     }
     return *this;
 }
@@ -73,8 +75,11 @@ Result<OwnerLock> OwnerLock::create(const QString &folder)
                         QStringLiteral("No file can be made in %1 (%2). Check its permissions and the room on its disk, or choose another data folder.")
                             .arg(folder, QString::fromLocal8Bit(std::strerror(errno))));
         }
-        if (flock(lock.m_fd, LOCK_EX | LOCK_NB) == 0 && stillNamed(lock.m_fd, path))
+        if (flock(lock.m_fd, LOCK_EX | LOCK_NB) == 0 && stillNamed(lock.m_fd, path)) {
+            const QByteArray room(noteRoom, '\0');
+            (void)::pwrite(lock.m_fd, room.constData(), size_t(room.size()), 0); // without it there are no notes
             return lock;
+        }
     }
     return fail(ErrorCode::Unavailable, QStringLiteral("No lock could be taken in %1; does its file system know file locks?").arg(folder));
 }
@@ -110,10 +115,42 @@ bool OwnerLock::isAlive(const QString &folder, const QString &name)
     return alive;
 }
 
+bool OwnerLock::note(const QByteArray &words)
+{
+    struct stat info {};
+    if (m_fd < 0 || words.size() > noteRoom || fstat(m_fd, &info) != 0 || info.st_size < noteRoom)
+        return false;
+    const QByteArray whole = words.leftJustified(noteRoom, '\0');
+    if (::pwrite(m_fd, whole.constData(), size_t(whole.size()), 0) != whole.size())
+        return false;
+    m_noted = !words.isEmpty();
+    return true;
+}
+
+QByteArray OwnerLock::noteOf(const QString &folder, const QString &name)
+{
+    QFile file(pathOf(folder, name));
+    if (!isPlainName(name) || !QFileInfo(file.fileName()).isFile() || !file.open(QIODevice::ReadOnly))
+        return {};
+    const QByteArray words = file.read(noteRoom);
+    const qsizetype end = words.indexOf('\0');
+    return end < 0 ? words : words.first(end);
+}
+
+void OwnerLock::leave()
+{
+    if (m_fd >= 0)
+        ::close(std::exchange(m_fd, -1));
+}
+
 void OwnerLock::release()
 {
     if (m_fd < 0)
         return;
+    if (m_noted) {
+        leave();
+        return;
+    }
     ::unlink(QFile::encodeName(m_path).constData()); // before unlocking: nobody adopts a name that is going away
     ::close(std::exchange(m_fd, -1));
 }

@@ -15,7 +15,7 @@ class OwnerLock
 public:
     OwnerLock() = default;
     OwnerLock(OwnerLock &&other) noexcept
-        : m_fd(std::exchange(other.m_fd, -1)), m_path(std::move(other.m_path)), m_name(std::move(other.m_name))
+        : m_fd(std::exchange(other.m_fd, -1)), m_path(std::move(other.m_path)), m_name(std::move(other.m_name)), m_noted(other.m_noted)
     {
     }
     OwnerLock &operator=(OwnerLock &&other) noexcept;
@@ -30,13 +30,24 @@ public:
 
     bool isHeld() const { return m_fd >= 0; }
     const QString &name() const { return m_name; }
-    /// Unlocks and removes the file.
+    /// Writes a few words into room that the file took when it was made, so that they can be kept when the disk is full.
+    /// A noted file stays behind for whoever cleans up. False when the words are too many or there is no such room; an
+    /// empty note takes the last one back.
+    bool note(const QByteArray &words);
+    /// What an owner noted; empty when nothing.
+    static QByteArray noteOf(const QString &folder, const QString &name);
+    static constexpr qsizetype noteRoom = 4096;
+
+    /// Unlocks and removes the file, unless it carries a note.
     void release();
+    /// Unlocks and leaves the file.
+    void leave();
 
 private:
     int m_fd = -1;
     QString m_path;
     QString m_name;
+    bool m_noted = false;
 };
 
 } // namespace paddock

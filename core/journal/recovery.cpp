@@ -2,10 +2,12 @@
 // SPDX-FileCopyrightText: The Paddock authors
 #include "core/journal/recovery.h"
 
+#include "core/base/text.h"
 #include "core/event/event_codec.h"
 #include "core/journal/journal_reader.h"
 #include "core/journal/journal_tables.h"
 #include "core/journal/owner_lock.h"
+#include "core/journal/stored_text.h"
 
 #include <QDir>
 #include <QSet>
@@ -21,7 +23,30 @@ constexpr const char *unfinished = "SELECT run, last_seq, coalesce(last.time_us,
 CutOff cutOffFrom(const Statement &row)
 {
     return {RunId(row.text(0)), Seq(row.integer(1)), Clock::Wall(std::chrono::microseconds(row.integer(2))),
-            std::chrono::microseconds(row.integer(3))};
+            std::chrono::microseconds(row.integer(3)), Json()};
+}
+
+constexpr qsizetype longestNotedError = 400;
+constexpr int storedReplyDepth = 256;
+
+/// Of the replies that can be read: what was spent must not look like nothing.
+Usage usageOfReplies(Database &database, const RunId &run)
+{
+    Usage sum;
+    auto rows = database.prepare("SELECT e.fields FROM runs JOIN events AS e ON e.id > (runs.id << 40) AND e.id < ((runs.id + 1) << 40) "
+                                 "WHERE runs.run = ?1 AND e.type = ?2");
+    if (!rows)
+        return sum;
+    rows->bind(1, run.value()).bind(2, eventType(ModelResponded{}));
+    for (;;) {
+        const auto more = rows->step();
+        if (!more || !*more)
+            return sum;
+        const auto text = rows->isBlob(0) ? decompressed(rows->bytes(0)) : Result<QByteArray>(rows->bytes(0));
+        const auto fields = text ? parseJson(*text, storedReplyDepth) : fail(text.error());
+        if (fields)
+            sum += usageFromJson(memberOf(*fields, "usage"));
+    }
 }
 
 Result<std::vector<CutOff>> unfinishedOf(Database &database, const QString &owner)
@@ -56,7 +81,7 @@ Result<std::optional<std::pair<CutOff, QString>>> unfinishedRun(Database &databa
     return std::optional(std::pair(cutOffFrom(*rows), rows->text(4)));
 }
 
-Result<void> finishRunsOf(Database &database, const QString &owner)
+Result<void> finishRunsOf(Database &database, const QString &owner, const QByteArray &note)
 {
     auto transaction = Transaction::begin(database);
     if (!transaction)
@@ -67,8 +92,9 @@ Result<void> finishRunsOf(Database &database, const QString &owner)
     auto tables = JournalTables::prepare(database, owner);
     if (!tables)
         return fail(tables.error());
-    for (const CutOff &run : *runs) {
-        const Event event = endOf(run);
+    for (CutOff run : *runs) {
+        run.known = notedEnd(note, run.run);
+        const Event event = endOf(database, run);
         if (auto added = tables->addEvent(event, eventFields(event.body)); !added)
             return added;
     }
@@ -79,7 +105,36 @@ Result<void> finishRunsOf(Database &database, const QString &owner)
 
 } // namespace
 
-Event endOf(const CutOff &run)
+QByteArray noteOfEnds(const std::vector<std::shared_ptr<const Event>> &finished)
+{
+    QByteArray note;
+    for (const auto &event : finished) {
+        const auto *end = std::get_if<RunFinished>(&event->body);
+        if (!end)
+            continue;
+        Json line{{"run", toUtf8(event->run.value())}, {"status", toUtf8(end->status)}, {"usage", usageToJson(end->usage)}};
+        if (end->error)
+            line["error"] = toUtf8(boundText(*end->error, longestNotedError));
+        const QByteArray words = dumpJson(line) + '\n';
+        if (note.size() + words.size() <= OwnerLock::noteRoom)
+            note += words;
+    }
+    return note;
+}
+
+Json notedEnd(const QByteArray &note, const RunId &run)
+{
+    for (const QByteArray &words : note.split('\n')) {
+        if (words.isEmpty())
+            continue;
+        auto line = parseJson(words);
+        if (line && stringOf(*line, "run") == run.value() && !stringOf(*line, "status").isEmpty())
+            return std::move(*line);
+    }
+    return Json();
+}
+
+Event endOf(Database &database, const CutOff &run)
 {
     Event event;
     event.seq = run.lastSeq + 1;
@@ -87,7 +142,16 @@ Event endOf(const CutOff &run)
     event.mono = run.lastMono;
     event.run = run.run;
     event.agent = leadAgent();
-    event.body = RunFinished{QStringLiteral("interrupted"), {}, QStringLiteral("Paddock ended before the run did."), {}};
+    RunFinished end{QStringLiteral("interrupted"), {}, QStringLiteral("Paddock ended before the run did."), {}};
+    if (run.known.is_object()) {
+        end.status = stringOf(run.known, "status");
+        const QString error = stringOf(run.known, "error");
+        end.error = QStringLiteral("The end of this run could not be saved.") + (error.isEmpty() ? QString() : QLatin1Char(' ') + error);
+        end.usage = usageFromJson(memberOf(run.known, "usage"));
+    } else {
+        end.usage = usageOfReplies(database, run.run);
+    }
+    event.body = std::move(end);
     return event;
 }
 
@@ -100,8 +164,11 @@ Result<std::optional<CutOff>> cutOffRun(Database &database, const QString &folde
             return fail(found.error());
         if (!*found || (*found)->second == JournalTables::importOwner() || OwnerLock::isAlive(ownersFolder(folder), (*found)->second))
             return std::optional<CutOff>();
-        if (look == 1)
-            return std::optional((*found)->first);
+        if (look == 1) {
+            CutOff cut = (*found)->first;
+            cut.known = notedEnd(OwnerLock::noteOf(ownersFolder(folder), (*found)->second), run);
+            return std::optional(std::move(cut));
+        }
     }
     return std::optional<CutOff>();
 }
@@ -130,8 +197,10 @@ Result<void> markInterrupted(Database &database, const QString &folder, const QS
         OwnerLock adopted = OwnerLock::tryAdopt(owners, name);
         if (!adopted.isHeld())
             continue;
-        if (auto finished = finishRunsOf(database, name); !finished)
+        if (auto finished = finishRunsOf(database, name, OwnerLock::noteOf(owners, name)); !finished) {
+            adopted.leave(); // what it noted is still needed
             return finished;
+        }
     }
     return {};
 }

@@ -55,7 +55,9 @@ Result<std::shared_ptr<const Scenario>> Parser::parse(const YamlNode &root, cons
     if (root.isMapping()) {
         if (const YamlNode *version = root.find(u"scenario")) {
             const Json value = version->toJson();
-            if (!value.is_number_integer() || value.get<qint64>() != formatVersion)
+            if (value.is_string() && version->scalar == QString::number(formatVersion))
+                m_read.complain(*version, QStringLiteral("the format version must be the number %1, without quotes").arg(formatVersion));
+            else if (!value.is_number_integer() || value.get<qint64>() != formatVersion)
                 m_read.complain(*version, QStringLiteral("scenario format version '%1' is not supported; this program reads version %2")
                                               .arg(version->scalar)
                                               .arg(formatVersion));

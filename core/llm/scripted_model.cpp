@@ -6,6 +6,7 @@
 #include "core/base/ids.h"
 #include "core/base/text.h"
 #include "core/llm/provider_fault.h"
+#include "core/llm/scenario_remarks.h"
 #include "core/llm/scripted_checks.h"
 
 #include <QHash>
@@ -53,15 +54,6 @@ struct Plan {
     std::vector<InvalidToolCall> invalidCalls;
     QStringList callIds;
 };
-
-bool matchesAgent(const QString &pattern, const QString &agent)
-{
-    if (pattern.isEmpty() || pattern == agent)
-        return true;
-    if (pattern == u"subagent")
-        return agent.startsWith(u"subagent:");
-    return QRegularExpression::fromWildcard(pattern).match(agent).hasMatch();
-}
 
 /// A call that a member of the chain makes for itself, for a title or a summary.
 bool isSideCall(const ModelCaller &caller)

@@ -14,13 +14,17 @@
 #include <QStandardPaths>
 #include <QStorageInfo>
 
+#include <unistd.h>
+
 namespace paddock {
 
 namespace {
 
 using State = DoctorFinding::State;
 constexpr int probeMs = 5000;
-constexpr qint64 lowSpaceBytes = 512LL * 1024 * 1024;
+constexpr qint64 lowSpaceBytes = 512LL * 1000 * 1000;
+/// Below it not even the beginning of a run, its folders and its shells' logs find room.
+constexpr qint64 leastSpaceBytes = 4LL * 1000 * 1000;
 
 struct Probe {
     bool ok = false;
@@ -103,18 +107,39 @@ DoctorFinding filter()
     return f;
 }
 
+/// The folder itself, or the nearest one above it that exists: only looked at, never made.
+QString nearestThere(QString path)
+{
+    while (!QFileInfo::exists(path) && !QFileInfo(path).isSymLink()) {
+        const QString above = QFileInfo(path).path();
+        if (above == path)
+            break;
+        path = above;
+    }
+    return path;
+}
+
 DoctorFinding dataFolder(const QString &dataDir)
 {
     DoctorFinding f{State::Good, QStringLiteral("data folder"), dataDir, {}};
-    if (!QDir().mkpath(dataDir) || !QFileInfo(dataDir).isWritable()) {
+    const QString base = nearestThere(dataDir);
+    const bool isThere = base == dataDir;
+    if (!QFileInfo(base).isDir() || ::access(QFile::encodeName(base).constData(), W_OK | X_OK) != 0) {
         f.state = State::Bad;
-        f.found = dataDir + QStringLiteral(" cannot be written");
+        f.found = dataDir + (isThere ? QStringLiteral(" cannot be written") : QStringLiteral(" is not there and cannot be made"));
         f.advice = QStringLiteral("Make it writable, or choose another one with --data-dir.");
         return f;
     }
-    const qint64 free = QStorageInfo(dataDir).bytesAvailable();
-    f.found += QStringLiteral(", %1 MB free").arg(free / 1000000);
-    if (free >= 0 && free < lowSpaceBytes) {
+    if (!isThere)
+        f.found += QStringLiteral(", made with the first run");
+    const qint64 free = QStorageInfo(base).bytesAvailable();
+    if (free >= 0)
+        f.found += QStringLiteral(", %1 MB free").arg(free / 1000000);
+    if (free >= 0 && free < leastSpaceBytes) {
+        f.state = State::Bad;
+        f.advice = QStringLiteral("A run cannot be started with less than %1 MB; free some space, or choose another folder with --data-dir.")
+                       .arg(leastSpaceBytes / 1000000);
+    } else if (free >= 0 && free < lowSpaceBytes) {
         f.state = State::Note;
         f.advice = QStringLiteral("Less than 512 MB are left; runs stop being saved when the disk is full.");
     }

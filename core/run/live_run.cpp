@@ -87,6 +87,16 @@ Result<QString> checkedFolder(const QString &folder, const QString &dataDir)
     return canonical;
 }
 
+/// What a scenario calls is known before it runs, so a sandbox without commands is refused then and not in the middle.
+bool usesBash(const Scenario &scenario)
+{
+    const auto callsBash = [](const ScenarioCall &call) {
+        return call.tool == u"bash" || (call.tool == u"task" && stringOf(call.args, "subagent_type") == u"bash");
+    };
+    const auto turnUses = [&](const std::shared_ptr<const ScenarioTurn> &turn) { return std::ranges::any_of(turn->calls, callsBash); };
+    return std::ranges::any_of(scenario.agents, [&](const ScenarioAgent &agent) { return std::ranges::any_of(agent.turns, turnUses); });
+}
+
 /// `sandboxProblem`: why the run never got a sandbox though it asked for one. Whatever the model made of it, the run did
 /// not do its work.
 RunFinished finishedFrom(const LeadReport &report, const QString &divergence, const QString &sandboxProblem)
@@ -219,6 +229,11 @@ Result<std::shared_ptr<LiveRun>> prepareRun(Environment &environment, RunRequest
     request.workspace = *folder;
     if (request.sandbox.isEmpty())
         request.sandbox = sandboxKindOf(environment.config.sandbox.use);
+    if (request.sandbox == u"local" && !environment.config.sandbox.allowHostBash && usesBash(*run->scenario)) {
+        return fail(ErrorCode::FailedPrecondition,
+                    QStringLiteral("The scenario %1 runs commands with bash, and the local sandbox offers no bash while sandbox.allow_host_bash "
+                                   "is off; use --sandbox embedded").arg(shownName(run->scenario->name)));
+    }
     auto leases = environment.leasesFor(request.sandbox);
     if (!leases)
         return fail(leases.error());

@@ -5,6 +5,7 @@
 #include "core/base/error.h"
 
 #include <QString>
+#include <QStringList>
 
 #include <memory>
 #include <vector>
@@ -17,6 +18,7 @@ struct ScenarioEntry {
     QString name;
     QString description;
     QString task;
+    QStringList remarks; ///< what is allowed and yet perhaps not meant, each with file, line and column
 };
 
 /// The scenarios that come along (scenario.md), in the order a person should try them.

@@ -21,7 +21,7 @@ std::shared_ptr<const Event> unreadable(const RunId &run, const Error &error, co
     event->run = run;
     event->agent = leadAgent();
     event->span = event->parent = 0;
-    event->body = LogRecorded{QStringLiteral("error"), QStringLiteral("The rest of this run cannot be read: %1").arg(error.fullMessage()), false};
+    event->body = LogRecorded{QStringLiteral("error"), error.fullMessage(), false};
     return event;
 }
 
@@ -67,16 +67,21 @@ void loadStored(const QString &folder, const RunId &run, LoopRef owner,
         bool more = reader.has_value();
         std::shared_ptr<const Event> newest;
         std::optional<Error> problem;
+        qint64 eventsRead = 0;
+        bool holed = false;
         if (!reader && reader.error().code != ErrorCode::NotFound)
             problem = reader.error();
         while (more) {
             auto page = reader->events(run, after, eventsPerPage);
             if (!page) {
                 if (page.error().code != ErrorCode::NotFound) // an unknown run has no events
-                    problem = page.error();
+                    problem = Error{page.error().code, QStringLiteral("The rest of this run cannot be read: %1").arg(page.error().fullMessage()),
+                                    Json::object(), nullptr};
                 break;
             }
             more = page->more;
+            holed = holed || page->holed;
+            eventsRead += qint64(page->events.size());
             std::vector<std::shared_ptr<const Event>> events;
             for (const StoredEvent &stored : page->events) {
                 after = stored.event->seq;
@@ -86,6 +91,8 @@ void loadStored(const QString &folder, const RunId &run, LoopRef owner,
                 newest = events.back();
             owner.post([batch, events = std::move(events)] { batch(events, false); });
         }
+        if (holed && !problem)
+            problem = reader->holesIn(run, eventsRead);
         if (problem)
             owner.post([batch, event = unreadable(run, *problem, newest)] { batch({event}, false); });
         owner.post([batch] { batch({}, true); });

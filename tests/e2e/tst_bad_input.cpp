@@ -87,6 +87,10 @@ private Q_SLOTS:
         row("alias of itself", "a: &a [*a, *a]\nscenario: 1\n", "nested deeper");
         row("deep", "scenario: 1\nagents: " + QByteArray(100000, '['), "nested too deeply");
         row("bytes", QByteArray("\x00\x01\x02\xff\xfe\x80", 6), "bad.yaml:");
+        row("Latin-1", "scenario: 1\nname: caf\xe9\n", "bad.yaml:2:10: the byte \\xe9 is not UTF-8 text");
+        row("version in quotes", "scenario: \"1\"\n", "bad.yaml:1:11: the format version must be the number 1, without quotes");
+        row("nobody is the lead", "scenario: 1\nagents: [{match: {type: bash}, turns: [{say: x}]}, {match: {agent: 'subagent:*'}, turns: []}]\n",
+            "bad.yaml:2:9: no agent serves the lead");
         row("huge", "scenario: 1\nname: " + QByteArray(5'000'000, 'x') + "\n", "larger than 4 MiB");
         QByteArray bomb = "scenario: 1\nl0: &l0 [x, x, x, x, x, x, x, x, x]\n";
         for (int level = 1; level < 10; ++level) {
@@ -118,6 +122,40 @@ private Q_SLOTS:
         QCOMPARE(o.exitCode, 1);
         QCOMPARE(o.out.count(": good"), 2);
         QVERIFY2(o.err.contains("bad.yaml:1:11") && o.err.contains("missing.yaml"), o.err.constData());
+    }
+
+    void scenarioCheckRemarks_data()
+    {
+        QTest::addColumn<QByteArray>("turn");
+        QTest::addColumn<QString>("says");
+        QTest::newRow("unknown tool") << QByteArray("{calls: [{tool: bsh}]}") << text("probe.yaml:5:25: there is no tool 'bsh' in this version; the call will be answered with an error; did you mean 'bash'?");
+        QTest::newRow("unknown type") << QByteArray("{calls: [{tool: task, args: {prompt: p, subagent_type: general}}]}") << text("the subagent type 'general' does not come with this program");
+        QTest::newRow("capture without a group") << QByteArray("{calls: [{tool: bash}], capture: {all: '\\d+'}}") << text("the capture 'all' has no group");
+        QTest::newRow("good names") << QByteArray("{calls: [{tool: task, args: {subagent_type: bash}}, {tool: write_todos}, {tool: view_image}], capture: {a: '(x)'}}") << QString();
+    }
+    void scenarioCheckRemarks()
+    {
+        QFETCH(QByteArray, turn);
+        QFETCH(QString, says);
+        m_program->file(text("probe.yaml"), "scenario: 1\nagents:\n  - match: {agent: lead}\n    turns:\n      - " + turn + "\n");
+        const Outcome o = m_program->run({text("scenario"), text("check"), text("probe.yaml")});
+        QCOMPARE(o.exitCode, 0);
+        QCOMPARE(o.out.count(": good"), 1);
+        QVERIFY2(says.isEmpty() ? o.err.isEmpty() : o.err.contains(says.toUtf8()) && o.err.count('\n') == 1, o.err.constData());
+    }
+
+    void scenarioThatIsNoFile()
+    {
+        const QString pipe = QFileInfo(m_program->dataDir()).path() + text("/pipe.yaml");
+        QCOMPARE(::mkfifo(QFile::encodeName(pipe).constData(), 0600), 0);
+        const Outcome check = m_program->run({text("scenario"), text("check"), pipe});
+        QVERIFY(!check.hung);
+        QCOMPARE(check.exitCode, 1);
+        QVERIFY2(check.err.contains("is a named pipe (FIFO), not a scenario file") && check.err.count('\n') == 1, check.err.constData());
+        verifySentence(m_program->run(m_program->runArguments(pipe)), 2, {text("a named pipe (FIFO)")});
+        // What a shell gives as a file is one.
+        const Outcome piped = m_program->run({text("scenario"), text("check"), text("/dev/stdin")}, {text("sh"), text("-c"), text("\"$0\" scenario show survey | \"$0\" scenario check /dev/stdin"), PaddockProgram::path()});
+        QVERIFY2(piped.exitCode == 0, piped.err.constData());
     }
 
     void badFolder_data()
@@ -241,6 +279,7 @@ private Q_SLOTS:
         QTest::newRow("wrong type") << QByteArray("subagent_runtime: {max_running: many}\n") << text("config.yaml:1:33: subagent_runtime.max_running: must be a whole number");
         QTest::newRow("out of range") << QByteArray("sandbox: {bash_command_timeout: 0}\n") << text("sandbox.bash_command_timeout");
         QTest::newRow("sessions too few") << QByteArray("subagent_runtime: {max_running: 20}\nsandbox: {environment: {MAX_SHELL_SESSIONS: 10}}\n") << text("required 21");
+        QTest::newRow("not UTF-8") << QByteArray("\xff\xfe") << text("config.yaml:1:1: the byte \\xff is not UTF-8 text");
         QTest::newRow("unset variable") << QByteArray("log_level: $PADDOCK_TEST_NOT_SET\n") << text("PADDOCK_TEST_NOT_SET is not set");
         QTest::newRow("huge") << QByteArray(5'000'000, '#') << text("larger than 4 MiB");
         QTest::newRow("missing") << QByteArray() << text("does not exist");

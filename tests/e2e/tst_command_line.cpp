@@ -86,8 +86,27 @@ private Q_SLOTS:
             QVERIFY2(help.contains(u"\nOptions:\n"), o.out.constData());
             QVERIFY2(help.contains(text("\nExamples:\n  paddock ") + command), o.out.constData());
             QVERIFY2(help.contains(u"Exit codes: 0 "), o.out.constData());
+            QVERIFY2(!help.contains(u"--help-all"), o.out.constData());
             QVERIFY2(o.err.isEmpty(), o.err.constData());
         }
+    }
+
+    void helpNamesLimitsAndDefaults_data()
+    {
+        QTest::addColumn<QString>("command");
+        QTest::addColumn<QString>("part");
+        QTest::newRow("subagents at once") << text("run") << text("Subagents at once, 1 to 64");
+        QTest::newRow("where the configuration is looked for") << text("run") << text("else ./config.yaml, else paddock/config.yaml in $XDG_CONFIG_HOME");
+        QTest::newRow("the same for the doctor") << text("doctor") << text("$DEER_FLOW_CONFIG_PATH, else ./config.yaml");
+        QTest::newRow("where the data are") << text("show") << text("default: paddock in $XDG_DATA_HOME");
+        QTest::newRow("the format of an export") << text("export") << text("jsonl (default), markdown or otlp");
+    }
+    void helpNamesLimitsAndDefaults()
+    {
+        QFETCH(QString, command);
+        QFETCH(QString, part);
+        const Outcome o = run({command, text("--help")});
+        QVERIFY2(QString::fromUtf8(o.out).simplified().contains(part), o.out.constData());
     }
 
     void overviewsNameEverything()
@@ -169,6 +188,29 @@ private Q_SLOTS:
             QVERIFY2(o.err.count('\n') == 1, o.err.constData());
     }
 
+    void wrongValuesSuggest_data()
+    {
+        QTest::addColumn<QString>("line");
+        QTest::addColumn<QString>("says");
+        const auto row = [](const char *line, const char *says) { QTest::newRow(line) << text(line) << text(says); };
+        row("run --help-all", "paddock run: there is no option --help-all");
+        row("run --scenario survey --scenario recovery --help-all", "there is no option --help-all");
+        row("doctor --help-all", "there is no option --help-all");
+        row("--help-all", "help-all");
+        row("run --scenario survey --scenario recovery", "paddock run: --scenario takes one value, but is given 2 times. Try: paddock run --help");
+        row("run -s survey -s recovery --scenario survey", "--scenario takes one value, but is given 3 times");
+        row("export last --format jsonl -f otlp", "--format takes one value");
+        row("--open last --open last", "--open takes one value");
+        row("run --data-dir= --scenario survey", "--data-dir is empty; name a folder");
+        row("show --data-dir=", "--data-dir is empty");
+        row("doctor --data-dir=", "--data-dir is empty");
+        row("--data-dir=", "--data-dir is empty");
+        row("run --config= --scenario survey", "--config is empty; name a file");
+        row("run --config /etc --scenario survey", "/etc, named by --config, is a folder");
+        row("run --config /dev/null --scenario survey", "/dev/null, named by --config, is not a file");
+    }
+    void wrongValuesSuggest() { wrongUsageSuggests(); }
+
     void scenariosAreListedShownAndChecked()
     {
         const Outcome list = run({text("scenario"), text("list")});
@@ -191,6 +233,11 @@ private Q_SLOTS:
         for (const char *part : {"bubblewrap: ", "namespaces: ", "sandbox server: ", "data folder: ", "journal: ", "configuration: ", "models: ", "host bash: "})
             QVERIFY2(o.out.contains(part), o.out.constData());
         QVERIFY2(!QFile::exists(m_program->dataDir() + text("/journal.db")), "the doctor only looks");
+        const QString nowhere = m_program->dataDir() + text("/not/there/yet");
+        const Outcome looked = run({text("doctor"), text("--data-dir"), nowhere});
+        QVERIFY2(looked.out.contains("/not/there/yet, made with the first run, "), looked.out.constData());
+        QVERIFY(!QFile::exists(m_program->dataDir() + text("/not")));
+        QVERIFY(run({text("doctor"), text("--data-dir"), text("/proc/version/x")}).out.contains("BAD   data folder: /proc/version/x is not there and cannot be made"));
     }
 
     void chainsAreListed()
@@ -267,6 +314,8 @@ private Q_SLOTS:
         const Outcome shownThere = run(words("show last") + there);
         QCOMPARE(shown.exitCode, 0);
         QCOMPARE(shownThere.err, shown.err);
+        QVERIFY2(shown.err.isEmpty(), shown.err.constData());
+        QVERIFY2(shown.out.contains(" started: ") && shown.out.contains("lead completed") && shown.out.count('\n') > 5, shown.out.constData());
         QCOMPARE(shownThere.out, shown.out);
         QVERIFY2(shown.out.contains("héllo"), shown.out.constData());
         // By the beginning of its id, too.
@@ -401,9 +450,43 @@ private Q_SLOTS:
 
     void localSandboxSaysThatThereIsNoBash()
     {
-        const QString scenario = m_program->scenario(commandScenario({bashCall(text("a"), text("echo hello"))}));
+        const QString scenario = m_program->scenario(commandScenario({toolCall(text("a"), text("ls"), Json{{"path", "/mnt/user-data/workspace"}})}));
         const Outcome o = run(m_program->runArguments(scenario, {text("--sandbox"), text("local")}));
         QVERIFY2(o.out.contains("gives agents files but no bash: sandbox.allow_host_bash is off"), o.out.constData());
+    }
+
+    void scenarioWithBashIsNotBegunWithoutOne_data()
+    {
+        QTest::addColumn<QByteArray>("config");
+        QTest::addColumn<QString>("kind");
+        QTest::addColumn<bool>("refused");
+        QTest::newRow("asked for") << QByteArray() << text("local") << true;
+        QTest::newRow("configured") << QByteArray("sandbox: {use: local}\n") << QString() << true;
+        QTest::newRow("allowed") << QByteArray("sandbox: {allow_host_bash: true}\n") << text("local") << false;
+    }
+    void scenarioWithBashIsNotBegunWithoutOne()
+    {
+        QFETCH(QByteArray, config);
+        QFETCH(QString, kind);
+        QFETCH(bool, refused);
+        const QString file = m_program->scenario(commandScenario({bashCall(text("a"), text("echo hello"))}));
+        const QString bashAgent = m_program->scenario(commandScenario({toolCall(text("a"), text("task"), Json{{"prompt", "p"}, {"subagent_type", "bash"}})}), text("agent.yaml"));
+        QStringList more{text("--config"), m_program->file(text("config.yaml"), config + "\n")};
+        if (!kind.isEmpty())
+            more += {text("--sandbox"), kind};
+        for (const QString &scenario : refused ? QStringList{file, bashAgent, text("survey")} : QStringList{file}) {
+            const Outcome o = run(m_program->runArguments(scenario, more));
+            QVERIFY2(o.exitCode == (refused ? 2 : 0), o.err.constData());
+            QVERIFY2(o.err.contains("runs commands with bash, and the local sandbox offers no bash") == refused, o.err.constData());
+            QCOMPARE(o.events.empty(), refused);
+        }
+    }
+
+    void progressSaysErrorOnce()
+    {
+        const QString scenario = m_program->scenario(commandScenario({toolCall(text("a"), text("read_file"), Json{{"path", "/mnt/user-data/workspace/nope"}})}));
+        const Outcome o = run({text("run"), text("--sandbox"), text("local"), text("--scenario"), scenario, text("--data-dir"), m_program->dataDir()});
+        QVERIFY2(o.exitCode == 0 && o.err.contains("read_file error: File not found"), o.err.constData());
     }
 
     void noDisplayIsSaid()

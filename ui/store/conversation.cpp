@@ -169,7 +169,7 @@ void Conversations::finishAgent(const Event &event, const AgentFinished &agent)
             touch(m_byAgent[event.agent], item);
         }
     }
-    const QString why = agent.error.value_or(QString());
+    const QString why = agent.cause.value_or(agent.error.value_or(QString()));
     if (agent.status == u"failed")
         note(event, NoteKind::AgentFailed, {}, why);
     else if (agent.status == u"cancelled")

@@ -45,6 +45,7 @@ private Q_SLOTS:
     void turnCap();
     void parentCancelled_data();
     void parentCancelled();
+    void oneAgentCancelled_data();
     void oneAgentCancelled();
     void queueFull();
     void sharedLeaseIsReleasedOnce();
@@ -222,8 +223,18 @@ void TestSubagentExecutor::parentCancelled()
     QCOMPARE(w.all<AgentFinished>().size(), 3u);
 }
 
+void TestSubagentExecutor::oneAgentCancelled_data()
+{
+    QTest::addColumn<int>("cause");
+    QTest::addColumn<QString>("told");
+    QTest::newRow("by a person") << int(StopCause::User) << QStringLiteral("A person cancelled this agent.");
+    QTest::newRow("by the scenario") << int(StopCause::Scenario) << QStringLiteral("The scenario cancelled this agent.");
+}
+
 void TestSubagentExecutor::oneAgentCancelled()
 {
+    QFETCH(int, cause);
+    QFETCH(QString, told);
     World w(leadDispatching(oneTask + ", {tool: task, id: b, args: {prompt: slow, subagent_type: slow}}",
                             "      - say: \"${result.a} / ${result.b}\"\n")
             + "  - match: {prompt: slow}\n    turns:\n      - calls: [{tool: wait}]\n"
@@ -243,12 +254,19 @@ void TestSubagentExecutor::oneAgentCancelled()
             victim = event->agent.value();
     }
     QVERIFY(victim.startsWith(u"subagent:"));
-    w.services->registry->requestCancel(victim);
+    w.services->registry->requestCancel(victim, StopCause(cause));
     QVERIFY(spinUntil([&] { return pending.done(); }));
     QCOMPARE(pending.value().status, QStringLiteral("completed"));
     QCOMPARE(pending.value().answer,
              QStringLiteral("Task Succeeded. Result: fine / Task cancelled by user. Error: Cancelled by user"));
     QCOMPARE(w.held(), QString());
+    w.drain();
+    int cancelledAgents = 0;
+    for (const AgentFinished &finished : w.all<AgentFinished>()) { // the words for models stay; people are told who it was
+        QCOMPARE(finished.cause.value_or(QString()), finished.status == u"cancelled" ? told : QString());
+        cancelledAgents += finished.status == u"cancelled" ? 1 : 0;
+    }
+    QCOMPARE(cancelledAgents, 1);
     QVERIFY(!w.services->registry->requestCancel(victim));
 }
 

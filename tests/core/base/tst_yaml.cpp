@@ -54,6 +54,11 @@ private Q_SLOTS:
         QTest::newRow("stray bracket") << QByteArray("a: 1\n]\n") << QStringLiteral("t.yaml:2:1: ") << QStringLiteral("illegal flow end");
         QTest::newRow("stray comma") << QByteArray(", a") << QStringLiteral("t.yaml:1:1: ") << QStringLiteral("belongs to nothing");
         QTest::newRow("key that is a list") << QByteArray("? [a]\n: 1\n") << QStringLiteral("t.yaml:1:") << QStringLiteral("key");
+        QTest::newRow("Latin-1") << QByteArray("a: \xc3\xa4\nb: \xe4\n") << QStringLiteral("t.yaml:2:4: ") << QStringLiteral("the byte \\xe4 is not UTF-8 text");
+        QTest::newRow("columns are characters") << QByteArray("\xc3\xa4: \xf0\x9f\x98\x80\xff") << QStringLiteral("t.yaml:1:5: ") << QStringLiteral("\\xff");
+        QTest::newRow("cut character") << QByteArray("a: \xe2\x82") << QStringLiteral("t.yaml:1:4: ") << QStringLiteral("\\xe2");
+        QTest::newRow("overlong") << QByteArray("a: \xc0\xaf") << QStringLiteral("t.yaml:1:4: ") << QStringLiteral("\\xc0");
+        QTest::newRow("surrogate") << QByteArray("a: \xed\xa0\x80") << QStringLiteral("t.yaml:1:4: ") << QStringLiteral("\\xed");
         QTest::newRow("itself") << QByteArray("&a [*a]") << QStringLiteral("t.yaml:") << QStringLiteral("deeper");
         QTest::newRow("deep flow") << QByteArray(100, '[') + QByteArray(100, ']') << QStringLiteral("t.yaml:") << QStringLiteral("deeper");
         QTest::newRow("very deep flow") << QByteArray(1'000'000, '[') << QStringLiteral("t.yaml:") << QStringLiteral("nested too deeply");

@@ -25,6 +25,13 @@ inline RunStarted started(const QString &task)
                       .workspace = QStringLiteral("/w"), .channelUserId = QStringLiteral("u1")};
 }
 
+inline ModelResponded reply(const Usage &usage)
+{
+    ModelResponded body;
+    body.usage = usage;
+    return body;
+}
+
 /// A journal with a bus in a folder of its own.
 struct Setup {
     explicit Setup(QString dataFolder, JournalOptions options = {}) : folder(std::move(dataFolder))

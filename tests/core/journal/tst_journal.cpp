@@ -324,7 +324,8 @@ private Q_SLOTS:
             s.append(QStringLiteral("done"), started(QStringLiteral("x")));
             s.append(QStringLiteral("done"), RunFinished{QStringLiteral("completed"), {}, {}, {}});
             s.append(QStringLiteral("cut"), started(QStringLiteral("x")));
-            last = s.append(QStringLiteral("cut"), someEvent(1));
+            s.append(QStringLiteral("cut"), reply(Usage{100, 20, 120}));
+            last = s.append(QStringLiteral("cut"), reply(Usage{200, 30, 230}));
         }
         const auto lines = [](JournalReader &reader) {
             QByteArray text;
@@ -339,16 +340,17 @@ private Q_SLOTS:
             auto reader = JournalReader::open(dir.path());
             const auto run = reader->run(RunId(QStringLiteral("cut")));
             QCOMPARE(run->status, QStringLiteral("interrupted"));
-            QCOMPARE(run->events, 3);
+            QCOMPARE(run->events, 4);
+            QCOMPARE(run->usage.total, 350); // what was spent until then
             QCOMPARE(run->lastSeq, last + 1);
             QVERIFY(run->finished && run->error);
             QCOMPARE(reader->runs()->size(), std::size_t(2));
-            QCOMPARE(allEvents(*reader, QStringLiteral("cut"), 1).size(), std::size_t(3)); // also across pages
-            QCOMPARE(allEvents(*reader, QStringLiteral("cut"), 2).size(), std::size_t(3));
+            QCOMPARE(allEvents(*reader, QStringLiteral("cut"), 1).size(), std::size_t(4)); // also across pages
+            QCOMPARE(allEvents(*reader, QStringLiteral("cut"), 2).size(), std::size_t(4));
             QCOMPARE(allEvents(*reader, QStringLiteral("done")).size(), std::size_t(2));
             QCOMPARE(reader->lastSeq().value(), last);
             before = lines(*reader);
-            QCOMPARE(before.count('\n'), 3);
+            QCOMPARE(before.count('\n'), 4);
         }
         for (int again = 0; again < 3; ++again) {
             Setup s(dir.path());
@@ -356,7 +358,8 @@ private Q_SLOTS:
             auto reader = JournalReader::open(dir.path());
             const auto run = reader->run(RunId(QStringLiteral("cut")));
             QCOMPARE(run->status, QStringLiteral("interrupted"));
-            QCOMPARE(run->events, 3);
+            QCOMPARE(run->events, 4);
+            QCOMPARE(run->usage.total, 350);
             QVERIFY(run->finished);
             QVERIFY(run->error);
             const auto events = allEvents(*reader, QStringLiteral("cut"));

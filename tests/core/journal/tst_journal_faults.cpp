@@ -319,6 +319,60 @@ private Q_SLOTS:
         QVERIFY(s.journal->committedSeq() >= seq);
     }
 
+    void endOfARunOutlivesAFullDisk_data()
+    {
+        QTest::addColumn<QString>("status");
+        QTest::newRow("failed") << QStringLiteral("failed");
+        QTest::newRow("completed") << QStringLiteral("completed");
+        QTest::newRow("cancelled") << QStringLiteral("cancelled");
+    }
+    void endOfARunOutlivesAFullDisk() // in room that was taken before it was full
+    {
+        QFETCH(QString, status);
+        const QTemporaryDir dir;
+        std::atomic<bool> broken = false;
+        {
+            Setup s(dir.path(), {.fault = [&] { return broken ? sqliteFull : 0; }});
+            s.append(QStringLiteral("r"), started(QStringLiteral("x")));
+            QVERIFY(s.flush());
+            broken = true;
+            s.append(QStringLiteral("r"), RunFinished{status, QStringLiteral("answer"), QString(5000, u'e'), Usage{1, 2, 3}});
+            for (int i = 0; i < 100; ++i) // more than there is room for
+                s.append(QStringLiteral("other%1").arg(i), RunFinished{status, {}, QString(5000, u'e'), {}});
+            QVERIFY(!s.flush());
+        }
+        for (int look = 0; look < 2; ++look) {
+            auto reader = JournalReader::open(dir.path());
+            const auto run = reader->run(RunId(QStringLiteral("r")));
+            QCOMPARE(run->status, status);
+            QCOMPARE(run->usage.total, 3);
+            QVERIFY2(run->error->startsWith(QStringLiteral("The end of this run could not be saved. eee")), qPrintable(*run->error));
+            QCOMPARE(run->events, 2);
+            if (look == 0)
+                Setup recovers(dir.path());
+        }
+        QCOMPARE(QDir(ownersFolder(dir.path())).entryList(QDir::Files).size(), 0);
+    }
+
+    void endThatIsSavedLaterLeavesNoNote()
+    {
+        const QTemporaryDir dir;
+        std::atomic<bool> broken = false;
+        {
+            Setup s(dir.path(), {.fault = [&] { return broken ? sqliteFull : 0; }});
+            s.append(QStringLiteral("r"), started(QStringLiteral("x")));
+            QVERIFY(s.flush());
+            broken = true;
+            s.append(QStringLiteral("r"), RunFinished{QStringLiteral("completed"), QStringLiteral("answer"), {}, {}});
+            QVERIFY(!s.flush());
+            broken = false;
+            QVERIFY(s.flush());
+        }
+        QCOMPARE(QDir(ownersFolder(dir.path())).entryList(QDir::Files).size(), 0);
+        auto reader = JournalReader::open(dir.path());
+        QCOMPARE(reader->run(RunId(QStringLiteral("r")))->answer, QStringLiteral("answer"));
+    }
+
     void memoryIsBoundedAndLossIsTold()
     {
         const QTemporaryDir dir;

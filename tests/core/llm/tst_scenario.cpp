@@ -120,6 +120,7 @@ void TestScenario::complains_data()
     row("empty", "", "", "the file is empty");
     row("no version", "name: x\nagents: []\n", "x.yaml:1:1", "format version");
     row("other version", "scenario: 2\nshiny: true\n", "x.yaml:1:11", "'2' is not supported");
+    row("version in quotes", "scenario: '1'\n", "x.yaml:1:11", "the number 1, without quotes");
     row("version as text", "scenario: one\n", "x.yaml:1:11", "not supported");
     row("no agents", "scenario: 1\n", "x.yaml:1:1", "'agents' is missing");
     row("unknown top key", "scenario: 1\nagnets: []\n", "x.yaml:2:1", "unknown key 'agnets'");
