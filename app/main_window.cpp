@@ -13,6 +13,7 @@
 #include "ui/run/runs_panel.h"
 #include "ui/run/welcome_page.h"
 #include "ui/shell/shell_panel.h"
+#include "ui/store/agent_names.h"
 #include "ui/trace/trace_panel.h"
 #include "ui/workspace/workspace_panel.h"
 
@@ -129,7 +130,7 @@ void MainWindow::addPaletteProviders()
         }
         if (RunStore *run = m_selection.run()) {
             for (const AgentEntry &agent : run->agents().agents())
-                entries.push_back({tr("%1 %2").arg(shortOwner(agent.id.value()), agent.description), tr("Agent"), {}, true,
+                entries.push_back({agentNameAndId(run->agents(), agent.id.value()), tr("Agent"), {}, true,
                                    [this, id = agent.id] { m_selection.setAgent(id); }});
             for (const FileEntry &file : run->files().files())
                 entries.push_back({file.path, tr("File"), {}, file.exists, [this, path = file.path] {

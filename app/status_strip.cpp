@@ -27,6 +27,8 @@ StatusStrip::StatusStrip(QStatusBar *bar, StoreHub *hub, Selection *selection, s
     m_journal = label(false);
     m_frame = label(true);
     m_sandbox = label(true);
+    // A figure for those who work on the program.
+    m_frame->setVisible(qEnvironmentVariableIsSet("PADDOCK_SHOW_FRAME_TIME"));
     m_frame->setToolTip(tr("How long the last batch of events took to show."));
     m_sessions->setToolTip(tr("Shell sessions open in the sandbox, and how many it allows."));
     bar->setSizeGripEnabled(false);
@@ -69,7 +71,7 @@ void StatusStrip::refresh()
     if (sandboxed) {
         const SandboxLane &sandbox = run->leases().sandboxes().back();
         m_sandbox->setText(tr("sandbox %1").arg(shortSandbox(sandbox)));
-        m_sandbox->setToolTip(leaseSentence(sandbox));
+        m_sandbox->setToolTip(leaseSentence(sandbox, run->agents()));
     }
 }
 

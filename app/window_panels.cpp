@@ -7,12 +7,14 @@
 #include "ui/dock/panel_dock.h"
 #include "ui/dock/panel_header.h"
 #include "ui/dock/tabbed_panel.h"
+#include "ui/lease/lease_legend.h"
 #include "ui/lease/lease_panel.h"
 #include "ui/paint/lane_view.h"
 #include "ui/run/conversation_view.h"
 #include "ui/run/run_words.h"
 #include "ui/run/runs_panel.h"
 #include "ui/shell/shell_panel.h"
+#include "ui/store/agent_names.h"
 #include "ui/trace/inspector_panel.h"
 #include "ui/trace/trace_panel.h"
 #include "ui/workspace/workspace_panel.h"
@@ -43,11 +45,9 @@ QString conversationRemark(const Selection &selection)
     const AgentEntry *agent = selection.run() ? selection.run()->agents().find(selection.agent()) : nullptr;
     if (!agent)
         return {};
-    const QString name = shortOwner(agent->id.value());
+    const QString name = agentNameAndId(selection.run()->agents(), agent->id.value());
     const Micros now = selection.run()->facts().live ? Clock::system()->mono().count() : selection.run()->lastTime();
-    return agent->description.isEmpty() || agent->id == leadAgent()
-        ? PanelWords::tr("%1 · %2").arg(name, agentRemark(*agent, now))
-        : PanelWords::tr("%1 · %2 · %3").arg(name, agent->description, agentRemark(*agent, now));
+    return PanelWords::tr("%1 · %2").arg(name, agentRemark(*agent, now));
 }
 
 void connectCentre(const WindowPanels &panels, Selection *selection)
@@ -109,7 +109,9 @@ WindowPanels WindowPanels::make(QMainWindow *window, RunService *service, StoreH
     PanelDock *centre = dock("centre", PanelWords::tr("Activity"), panels.centreStack);
     centre->setTitleBarWidget(new QWidget(centre)); // its pages have a header of their own
     centre->setFeatures(QDockWidget::NoDockWidgetFeatures);
-    showRemark(panels.leases, dock("leases", PanelWords::tr("Leases"), panels.leases));
+    PanelDock *leases = dock("leases", PanelWords::tr("Leases"), panels.leases);
+    leases->header()->addTrailing(panels.leases->legend());
+    showRemark(panels.leases, leases);
     showRemark(panels.inspector, dock("inspector", PanelWords::tr("Inspector"), panels.inspector));
     showRemark(panels.shells, dock("shells", PanelWords::tr("Shells"), panels.shells));
     showRemark(panels.workspace, dock("workspace", PanelWords::tr("Workspace"), panels.workspace));

@@ -109,10 +109,10 @@
 <context>
     <name>paddock::LaneView</name>
     <message numerus="yes">
-        <source>%1 %2, %n span(s)</source>
+        <source>%1, %n span(s)</source>
         <translation>
-            <numerusform>%1 %2, %n span</numerusform>
-            <numerusform>%1 %2, %n spans</numerusform>
+            <numerusform>%1, %n span</numerusform>
+            <numerusform>%1, %n spans</numerusform>
         </translation>
     </message>
 </context>

@@ -3,6 +3,7 @@
 #include "ui/approval/approvals_panel.h"
 
 #include "ui/paint/theme.h"
+#include "ui/store/agent_names.h"
 
 #include <QFontDatabase>
 #include <QLabel>
@@ -95,6 +96,12 @@ int ApprovalsModel::rowCount(const QModelIndex &parent) const
     return parent.isValid() ? 0 : int(m_entries.size());
 }
 
+QString ApprovalsModel::nameOf(const ApprovalEntry &entry) const
+{
+    const RunStore *store = m_hub->find(entry.run);
+    return store ? agentNameAndId(store->agents(), entry.agent.value()) : shortOwner(entry.agent.value());
+}
+
 QVariant ApprovalsModel::data(const QModelIndex &index, int role) const
 {
     if (!index.isValid())
@@ -102,14 +109,14 @@ QVariant ApprovalsModel::data(const QModelIndex &index, int role) const
     const ApprovalEntry &entry = m_entries[size_t(index.row())];
     switch (role) {
     case Qt::DisplayRole: case CommandRole: case Qt::ToolTipRole: return entry.command;
-    case AgentRole: return shortOwner(entry.agent.value());
+    case AgentRole: return nameOf(entry);
     case VerdictRole: return entry.verdict;
     case RuleRole: return entry.rule;
     case RunIdRole: return entry.run.value();
     case AgentIdRole: return entry.agent.value();
-    case Qt::AccessibleTextRole: return tr("%1 wants to run: %2").arg(shortOwner(entry.agent.value()), entry.command);
+    case Qt::AccessibleTextRole: return tr("%1 wants to run: %2").arg(nameOf(entry), entry.command);
     case Qt::AccessibleDescriptionRole:
-        return tr("%1 · audit: %2 · %3").arg(shortOwner(entry.agent.value()), entry.verdict, entry.rule);
+        return tr("%1 · audit: %2 · %3").arg(nameOf(entry), entry.verdict, entry.rule);
     default: return {};
     }
 }

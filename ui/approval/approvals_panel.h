@@ -25,6 +25,7 @@ public:
 
 private:
     void refresh();
+    QString nameOf(const ApprovalEntry &entry) const;
     StoreHub *m_hub;
     std::vector<ApprovalEntry> m_entries;
 };

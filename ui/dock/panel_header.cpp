@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The Paddock authors
 #include "ui/dock/panel_header.h"
 
+#include "ui/paint/figures.h"
 #include "ui/paint/theme.h"
 
 #include <QAction>
@@ -22,7 +23,7 @@ void ElidedLabel::setText(const QString &text)
     if (text == m_text)
         return;
     m_text = text;
-    setToolTip(text);
+    setToolTip(plainToolTip(text));
     setAccessibleName(text);
     updateGeometry();
     update();
@@ -114,6 +115,11 @@ QToolButton *PanelHeader::addButton(QAction *action)
     button->setIconSize(QSize(size, size));
     addTrailing(button);
     return button;
+}
+
+QSize PanelHeader::sizeHint() const
+{
+    return QWidget::sizeHint().expandedTo(minimumSize());
 }
 
 void PanelHeader::setActive(bool active)

@@ -49,6 +49,8 @@ public:
     /// A flat button for the action.
     QToolButton *addButton(QAction *action);
     void setActive(bool active);
+    /// A dock asks only this: less than the minimum and the panel would cover the foot of the words.
+    QSize sizeHint() const override;
 
 protected:
     void paintEvent(QPaintEvent *event) override;

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The Paddock authors
 #include "ui/lease/lease_panel.h"
 
+#include "ui/lease/lease_legend.h"
 #include "ui/paint/lane_view.h"
 
 #include <QVBoxLayout>
@@ -9,7 +10,8 @@
 namespace paddock {
 
 LeasePanel::LeasePanel(Selection *selection, TimeRange *range, QWidget *parent)
-    : QWidget(parent), m_selection(selection), m_lanes(new LaneView(range, this))
+    : QWidget(parent), m_selection(selection), m_lanes(new LaneView(range, this)),
+      m_legend(new LeaseLegend(this))
 {
     m_lanes->setSource(&m_source);
     m_lanes->setAxisVisible(false);
@@ -46,7 +48,22 @@ void LeasePanel::refresh()
     m_source.rebuild();
     m_lanes->sourceChanged();
     m_lanes->setTicking(m_source.isLive());
+    m_legend->setStates(m_source.shownStates());
+    placeLegend();
     Q_EMIT remarkChanged(remark());
+}
+
+void LeasePanel::resizeEvent(QResizeEvent *event)
+{
+    QWidget::resizeEvent(event);
+    placeLegend();
+}
+
+void LeasePanel::placeLegend()
+{
+    // The sentence in the same header goes first; the tool tips of the bars say what the colours mean too.
+    constexpr int lettersForBoth = 90;
+    m_legend->setVisible(!m_legend->states().empty() && width() >= fontMetrics().averageCharWidth() * lettersForBoth);
 }
 
 QString LeasePanel::remark() const
@@ -55,7 +72,7 @@ QString LeasePanel::remark() const
         return {};
     const SandboxLane &sandbox = m_source.run()->leases().sandboxes().back();
     const QString budget = sessionBudget(sandbox);
-    const QString text = tr("%1 · %2").arg(shortSandbox(sandbox), leaseSentence(sandbox));
+    const QString text = tr("%1 · %2").arg(shortSandbox(sandbox), leaseSentence(sandbox, m_source.run()->agents()));
     return budget.isEmpty() ? text : tr("%1 · %2").arg(text, budget);
 }
 

@@ -3,6 +3,7 @@
 #include "ui/lease/lease_source.h"
 
 #include "ui/paint/figures.h"
+#include "ui/store/agent_names.h"
 
 #include <QCoreApplication>
 
@@ -17,12 +18,12 @@ class LeaseWords
     Q_DECLARE_TR_FUNCTIONS(LeaseWords)
 };
 
-QString namesOf(const QStringList &owners)
+QString namesOf(const QStringList &owners, const AgentTree &agents)
 {
     constexpr qsizetype mostNames = 6;
     QStringList names;
     for (const QString &owner : owners)
-        names += tinyOwner(owner);
+        names += agentName(agents, owner);
     if (names.size() <= mostNames)
         return names.join(QStringLiteral(", "));
     return LeaseWords::tr("%1 and %2 more").arg(names.mid(0, mostNames).join(QStringLiteral(", "))).arg(names.size() - mostNames);
@@ -55,7 +56,7 @@ QString shortSandbox(const SandboxLane &sandbox)
     return kind.isEmpty() ? sandbox.id.left(mostLetters) : kind + u'-' + sandbox.id.right(4);
 }
 
-QString leaseSentence(const SandboxLane &sandbox)
+QString leaseSentence(const SandboxLane &sandbox, const AgentTree &agents)
 {
     const QStringList draining = sandbox.draining();
     switch (sandbox.reason()) {
@@ -64,10 +65,10 @@ QString leaseSentence(const SandboxLane &sandbox)
             return LeaseWords::tr("alive, held by nobody yet");
         if (!draining.isEmpty())
             return LeaseWords::tr("alive because %n owner(s) hold it: %1; %2 is leaving", nullptr, int(sandbox.owners.size()))
-                .arg(namesOf(sandbox.owners), namesOf(draining));
-        return LeaseWords::tr("alive because %n owner(s) hold it: %1", nullptr, int(sandbox.owners.size())).arg(namesOf(sandbox.owners));
+                .arg(namesOf(sandbox.owners, agents), namesOf(draining, agents));
+        return LeaseWords::tr("alive because %n owner(s) hold it: %1", nullptr, int(sandbox.owners.size())).arg(namesOf(sandbox.owners, agents));
     case AliveBecause::Draining:
-        return LeaseWords::tr("alive until what %1 had running has ended").arg(namesOf(draining));
+        return LeaseWords::tr("alive until what %1 had running has ended").arg(namesOf(draining, agents));
     case AliveBecause::BeingReleased:
         return LeaseWords::tr("nobody holds it any more; it is being released");
     case AliveBecause::Ended:
@@ -93,7 +94,7 @@ void LeaseSource::setRun(RunStore *run)
     rebuild();
 }
 
-void LeaseSource::addPiece(LeaseState state, qint64 from, qint64 to, bool over)
+void LeaseSource::addPiece(LeaseState state, qint64 from, qint64 to)
 {
     Row &row = m_rows.back();
     if (!row.ends.empty() && row.ends.back() > from)
@@ -103,7 +104,7 @@ void LeaseSource::addPiece(LeaseState state, qint64 from, qint64 to, bool over)
     row.starts.push_back(from);
     row.ends.push_back(to);
     row.ids.push_back(quint32(m_pieces.size()));
-    m_pieces.push_back({m_rows.size() - 1, state, from, to, over});
+    m_pieces.push_back({m_rows.size() - 1, state, from, to});
 }
 
 void LeaseSource::rebuild()
@@ -117,9 +118,8 @@ void LeaseSource::rebuild()
         const SandboxLane &sandbox = sandboxes[i];
         m_rows.push_back({i, {}, sandbox.state, {}, {}, {}});
         if (sandbox.requestedAt >= 0)
-            addPiece(LeaseState::Acquiring, sandbox.requestedAt, sandbox.from, true);
-        addPiece(sandbox.state == LeaseState::Failed ? LeaseState::Failed : LeaseState::Held, sandbox.from, sandbox.until,
-                 sandbox.until != openEnd);
+            addPiece(LeaseState::Acquiring, sandbox.requestedAt, sandbox.from);
+        addPiece(sandbox.state == LeaseState::Failed ? LeaseState::Failed : LeaseState::Held, sandbox.from, sandbox.until);
         QStringList owners;
         for (const LeasePeriod &period : sandbox.periods) {
             if (!owners.contains(period.owner))
@@ -130,13 +130,12 @@ void LeaseSource::rebuild()
             for (const LeasePeriod &period : sandbox.periods) {
                 if (period.owner != owner)
                     continue;
-                const bool over = period.releasedAt != openEnd;
                 m_rows.back().state = period.state;
                 if (period.requestedAt >= 0)
-                    addPiece(LeaseState::Acquiring, period.requestedAt, period.acquiredAt, over);
-                addPiece(LeaseState::Held, period.acquiredAt, period.drainingAt >= 0 ? period.drainingAt : period.releasedAt, over);
+                    addPiece(LeaseState::Acquiring, period.requestedAt, period.acquiredAt);
+                addPiece(LeaseState::Held, period.acquiredAt, period.drainingAt >= 0 ? period.drainingAt : period.releasedAt);
                 if (period.drainingAt >= 0)
-                    addPiece(LeaseState::Draining, period.drainingAt, period.releasedAt, over);
+                    addPiece(LeaseState::Draining, period.drainingAt, period.releasedAt);
             }
         }
     }
@@ -167,7 +166,8 @@ LaneHeading LeaseSource::heading(int row) const
         heading.strong = true;
         heading.detail = sandbox.state == LeaseState::Held && sandbox.until == openEnd ? QString() : leaseStateWord(sandbox.state);
     } else {
-        heading.title = shortOwner(place.owner);
+        heading.title = agentName(m_run->agents(), place.owner);
+        heading.fullTitle = agentNameAndId(m_run->agents(), place.owner);
         heading.indent = 1;
         heading.detail = place.state == LeaseState::Held ? QString() : leaseStateWord(place.state);
     }
@@ -178,31 +178,45 @@ LaneHeading LeaseSource::heading(int row) const
     return heading;
 }
 
+BarLook LeaseSource::lookOf(LeaseState state)
+{
+    BarLook look;
+    look.label = leaseStateWord(state);
+    look.striped = true;
+    switch (state) {
+    case LeaseState::Acquiring: look.fill = Tint::Queued; break;
+    case LeaseState::Held: case LeaseState::Released:
+        look.fill = Tint::Lease;
+        look.striped = false;
+        look.label.clear();
+        break;
+    case LeaseState::Draining: look.fill = Tint::Waiting; break;
+    case LeaseState::Failed: look.fill = Tint::Error; break;
+    }
+    return look;
+}
+
+std::vector<LeaseState> LeaseSource::shownStates() const
+{
+    std::vector<LeaseState> states;
+    for (const LeaseState state : {LeaseState::Acquiring, LeaseState::Held, LeaseState::Draining, LeaseState::Failed}) {
+        const bool shown = std::any_of(m_pieces.begin(), m_pieces.end(), [&](const Piece &piece) {
+            return piece.state == state && (!m_rows[piece.row].owner.isEmpty() || state == LeaseState::Failed);
+        });
+        if (shown)
+            states.push_back(state);
+    }
+    return states;
+}
+
 BarLook LeaseSource::look(quint32 id) const
 {
     const Piece &piece = m_pieces[id];
     const bool own = m_rows[piece.row].owner.isEmpty();
-    BarLook look;
+    BarLook look = lookOf(piece.state);
     look.open = piece.to == openEnd;
-    switch (piece.state) {
-    case LeaseState::Acquiring:
-        look.fill = Tint::Queued;
-        look.striped = true;
-        look.label = leaseStateWord(piece.state);
-        break;
-    case LeaseState::Held:
-    case LeaseState::Released: look.fill = own ? Tint::LeaseOver : piece.over ? Tint::LeaseOver : Tint::Lease; break;
-    case LeaseState::Draining:
-        look.fill = Tint::Waiting;
-        look.striped = true;
-        look.label = leaseStateWord(piece.state);
-        break;
-    case LeaseState::Failed:
-        look.fill = Tint::Error;
-        look.striped = true;
-        look.label = leaseStateWord(piece.state);
-        break;
-    }
+    if (own && piece.state == LeaseState::Held)
+        look.fill = Tint::LeaseOver; // the sandbox's own life stands behind those who hold it
     if (own && piece.state == LeaseState::Held) {
         const SandboxLane &sandbox = sandboxOf(m_rows[piece.row]);
         look.label = sandbox.source.isEmpty() ? sandbox.backend : LeaseWords::tr("%1 · %2").arg(sandbox.backend, sandbox.source);
@@ -226,8 +240,10 @@ QString LeaseSource::describe(quint32 id) const
     const SandboxLane &sandbox = sandboxOf(row);
     const qint64 end = piece.to == openEnd ? now() : piece.to;
     if (row.owner.isEmpty())
-        return LeaseWords::tr("Sandbox %1: %2. %3").arg(sandbox.id, leaseSentence(sandbox), sessionBudget(sandbox)).trimmed();
-    return LeaseWords::tr("%1 on %2: %3 for %4").arg(row.owner, sandbox.id, leaseStateWord(piece.state), formatSpan(end - piece.from));
+        return LeaseWords::tr("Sandbox %1: %2. %3").arg(sandbox.id, leaseSentence(sandbox, m_run->agents()), sessionBudget(sandbox)).trimmed();
+    const QString text = LeaseWords::tr("%1 on %2: %3 for %4").arg(agentNameAndId(m_run->agents(), row.owner), sandbox.id,
+                                                                   leaseStateWord(piece.state), formatSpan(end - piece.from));
+    return piece.state == LeaseState::Draining ? text + u'\n' + LeaseWords::tr("It wants the sandbox no more; what it has running is being ended.") : text;
 }
 
 qint64 LeaseSource::now() const

@@ -21,6 +21,10 @@ public:
     void rebuild();
     /// True while something is not over, so that the picture moves.
     bool isLive() const;
+    /// The states that some bar of an owner shows, in their order: what a legend has to explain.
+    std::vector<LeaseState> shownStates() const;
+    /// How a bar of an owner in that state looks.
+    static BarLook lookOf(LeaseState state);
 
     int rowCount() const override { return int(m_rows.size()); }
     LaneRow row(int row) const override;
@@ -44,9 +48,8 @@ private:
         LeaseState state = LeaseState::Held;
         qint64 from = 0;
         qint64 to = 0;
-        bool over = false; ///< the hold it belongs to is over
     };
-    void addPiece(LeaseState state, qint64 from, qint64 to, bool over);
+    void addPiece(LeaseState state, qint64 from, qint64 to);
     const SandboxLane &sandboxOf(const Row &row) const { return m_run->leases().sandboxes()[row.sandbox]; }
 
     QPointer<RunStore> m_run;
@@ -54,8 +57,8 @@ private:
     std::vector<Piece> m_pieces;
 };
 
-/// Why this sandbox is (still) there, in plain words: "alive because 3 owners hold it: lead, c41f, 77ab".
-QString leaseSentence(const SandboxLane &sandbox);
+/// Why this sandbox is (still) there, in plain words: "alive because 2 owners hold it: lead, Audit the lexer".
+QString leaseSentence(const SandboxLane &sandbox, const AgentTree &agents);
 /// "sessions 4 of 11"; empty when the sandbox has no sessions.
 QString sessionBudget(const SandboxLane &sandbox);
 QString leaseStateWord(LeaseState state);

@@ -23,4 +23,8 @@ QString formatCount(qint64 count);
 /// Local time of day, "14:03:22".
 QString formatTimeOfDay(Clock::Wall time);
 
+
+/// A tool tip that says these words: text of models may look like markup, which would be read as such.
+QString plainToolTip(const QString &text);
+
 } // namespace paddock

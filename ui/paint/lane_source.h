@@ -28,6 +28,7 @@ struct LaneHeading {
     bool firstOfGroup = false; ///< a line above
     bool expandable = false;
     bool expanded = false;
+    QString fullTitle; ///< for tool tips and screen readers, where the title leaves something out
 };
 
 /// How one span looks. State is told by shape or text as well as by colour.

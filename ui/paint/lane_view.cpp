@@ -15,6 +15,7 @@ namespace paddock {
 namespace {
 
 constexpr int ticksPerSecond = 10;
+constexpr int fewestLetters = 6; ///< of a shortened label
 
 } // namespace
 
@@ -23,6 +24,14 @@ BarLook LaneSource::foldedLook(int, quint32 firstId, quint32 count) const
     BarLook look = this->look(firstId);
     look.label = count > 1 ? QString::number(count) : look.label;
     return look;
+}
+
+QString barLabel(const QFontMetrics &metrics, const QString &label, int room)
+{
+    if (label.isEmpty() || room <= 0)
+        return {};
+    const QString shown = metrics.elidedText(label, Qt::ElideRight, room);
+    return shown == label || shown.size() > fewestLetters ? shown : QString(); // "w…" tells nothing
 }
 
 LaneView::LaneView(TimeRange *range, QWidget *parent) : QAbstractScrollArea(parent), m_range(range)
@@ -204,8 +213,14 @@ quint32 LaneView::hit(QPoint at) const
 
 QString LaneView::accessibleRowText(int row) const
 {
+    return tr("%1, %n span(s)", nullptr, int(m_source->row(row).ids.size())).arg(accessibleHeading(row));
+}
+
+QString LaneView::accessibleHeading(int row) const
+{
     const LaneHeading heading = m_source->heading(row);
-    return tr("%1 %2, %n span(s)", nullptr, int(m_source->row(row).ids.size())).arg(heading.title, heading.detail);
+    const QString title = heading.fullTitle.isEmpty() ? heading.title : heading.fullTitle;
+    return heading.detail.isEmpty() ? title : title + u' ' + heading.detail;
 }
 
 QString LaneView::accessibleValue() const
@@ -461,10 +476,10 @@ void LaneView::paintBar(QPainter &painter, const QRectF &bar, const BarLook &loo
     // A label follows the view: the visible part of a bar that began long ago still says what it is.
     const double left = std::max(bar.left(), double(laneLeft()));
     const double room = std::min(bar.right(), double(viewport()->width())) - left - 2 * pad;
-    if (!look.label.isEmpty() && !look.dim && room > fontMetrics().averageCharWidth() * 2) {
+    const QString label = look.dim ? QString() : barLabel(fontMetrics(), look.label, int(room));
+    if (!label.isEmpty()) {
         painter.setPen(themeColor(palette(), Tint::OnBar));
-        painter.drawText(QRectF(left + pad, bar.top(), room, bar.height()), Qt::AlignLeft | Qt::AlignVCenter,
-                         fontMetrics().elidedText(look.label, Qt::ElideRight, int(room)));
+        painter.drawText(QRectF(left + pad, bar.top(), room, bar.height()), Qt::AlignLeft | Qt::AlignVCenter, label);
     }
     if (selected) {
         painter.setRenderHint(QPainter::Antialiasing, true);

@@ -15,6 +15,9 @@
 
 namespace paddock {
 
+/// What a bar with so much room says: the label, shortened while enough of it is left to be read, or nothing.
+QString barLabel(const QFontMetrics &metrics, const QString &label, int room);
+
 /// One widget that paints all lanes of a LaneSource against a TimeRange: headings left, time axis on top, bars folded so
 /// that the cost follows pixels (style.md A10). Mouse: click selects, drag pans, Ctrl+wheel zooms at the pointer,
 /// Shift+wheel pans, double click zooms to a span. Keys: arrows walk spans and rows, + and - zoom, Ctrl+Left/Right pan,
@@ -104,6 +107,7 @@ private:
     void paintRow(QPainter &painter, int row);
     void paintHeading(QPainter &painter, int row, const QRect &area);
     void paintBar(QPainter &painter, const QRectF &bar, const BarLook &look, bool selected);
+    QString accessibleHeading(int row) const;
     void choose(int row, qsizetype position);
     void step(int by);
     void stepRow(int by);

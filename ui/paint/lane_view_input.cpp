@@ -229,8 +229,8 @@ bool LaneView::viewportEvent(QEvent *event)
         if (id != nothing)
             text = m_source->describe(id);
         else if (row >= 0 && help->pos().x() < laneLeft())
-            text = m_source->heading(row).title + u' ' + m_source->heading(row).detail;
-        QToolTip::showText(help->globalPos(), text.trimmed(), viewport());
+            text = accessibleHeading(row);
+        QToolTip::showText(help->globalPos(), plainToolTip(text.trimmed()), viewport());
         return true;
     }
     return QAbstractScrollArea::viewportEvent(event);

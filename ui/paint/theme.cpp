@@ -4,11 +4,13 @@
 
 #include <QApplication>
 #include <QIcon>
+#include <QPainter>
 #include <QPixmapCache>
 #include <QProxyStyle>
 #include <QStyle>
 #include <QStyleFactory>
 #include <QStyleHints>
+#include <QStyleOption>
 
 #include <array>
 
@@ -74,7 +76,7 @@ bool desktopGivesColours()
     return gives;
 }
 
-/// Fusion without the dots between docks.
+/// Fusion without the dots between docks, and with frames that are seen.
 class PlainFusion : public QProxyStyle
 {
 public:
@@ -84,6 +86,14 @@ public:
     {
         if (element != PE_IndicatorDockWidgetResizeHandle)
             QProxyStyle::drawPrimitive(element, option, painter, widget);
+        // Fusion's outline is darker than the window, so on a dark one it is not to be seen.
+        if (element == PE_FrameLineEdit && isDark(option->palette) && !(option->state & State_HasFocus)) {
+            painter->save();
+            painter->setPen(mix(option->palette.color(QPalette::Window), option->palette.color(QPalette::Text), 0.32));
+            painter->setBrush(Qt::NoBrush);
+            painter->drawRect(option->rect.adjusted(0, 0, -1, -1));
+            painter->restore();
+        }
     }
     int pixelMetric(PixelMetric metric, const QStyleOption *option, const QWidget *widget) const override
     {

@@ -78,6 +78,7 @@ void ConversationView::showAgent(RunStore *run, const AgentId &agent)
     m_blocks.clear();
     m_revision = 0;
     m_current = -1;
+    m_slack = 0;
     m_follow = true;
     if (run)
         connect(run, &RunStore::conversationsChanged, this, &ConversationView::refresh);
@@ -166,7 +167,7 @@ void ConversationView::relayout()
 
 void ConversationView::updateScrollBar()
 {
-    const int content = m_tops.empty() ? 0 : m_tops.back() + fontMetrics().height();
+    const int content = m_tops.empty() ? 0 : m_tops.back() + fontMetrics().height() + m_slack;
     m_scrolling = true;
     verticalScrollBar()->setRange(0, std::max(0, content - viewport()->height()));
     verticalScrollBar()->setPageStep(viewport()->height());
@@ -187,10 +188,28 @@ void ConversationView::scrollToEnd()
         --first;
         filled += m_blocks[first].measure(talk->items[first], style);
     }
+    m_slack = 0;
     placeFrom(first);
+    alignEnd();
     m_scrolling = true;
     verticalScrollBar()->setValue(verticalScrollBar()->maximum());
     m_scrolling = false;
+}
+
+/// What is over opens with a whole item on top; the room that this takes stands empty at the end. While an agent
+/// speaks, its newest words stay at the foot instead, where they move least.
+void ConversationView::alignEnd()
+{
+    const AgentEntry *agent = m_run ? m_run->agents().find(m_agent) : nullptr;
+    if (!agent || !agent->isOver() || verticalScrollBar()->maximum() == 0)
+        return;
+    const int value = verticalScrollBar()->maximum();
+    const auto next = std::lower_bound(m_tops.begin(), m_tops.end(), value);
+    // A text longer than the view is cut whatever is done.
+    if (next == m_tops.end() || *next - value > viewport()->height() / 2)
+        return;
+    m_slack = *next - value;
+    updateScrollBar();
 }
 
 void ConversationView::ensureMeasured()

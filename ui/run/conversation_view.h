@@ -74,6 +74,7 @@ private:
     void placeFrom(size_t first);
     void updateScrollBar();
     void scrollToEnd();
+    void alignEnd();
     void placeNewBelow();
     void updateTick();
     int blockAt(int y) const;
@@ -85,6 +86,7 @@ private:
     QPointer<RunStore> m_run;
     AgentId m_agent;
     std::vector<ConversationBlock> m_blocks;
+    int m_slack = 0; ///< empty room after the last item
     std::vector<int> m_tops; ///< one more than blocks
     quint64 m_revision = 0;
     int m_current = -1;

@@ -35,6 +35,31 @@ QString wholeText(const MessagePtr &message)
     return text;
 }
 
+/// Gives a table a height of whole rows; else the topmost of a list that ends at the foot is cut.
+class WholeRows : public QWidget
+{
+public:
+    WholeRows(QTableView *view, QWidget *parent) : QWidget(parent), m_view(view)
+    {
+        view->setParent(this);
+        setBackgroundRole(QPalette::Base);
+        setAutoFillBackground(true);
+    }
+    QSize sizeHint() const override { return m_view->sizeHint(); }
+    QSize minimumSizeHint() const override { return m_view->minimumSizeHint(); }
+
+protected:
+    void resizeEvent(QResizeEvent *) override
+    {
+        const int row = std::max(1, m_view->verticalHeader()->defaultSectionSize());
+        const int head = m_view->horizontalHeader()->sizeHint().height();
+        m_view->setGeometry(0, 0, width(), std::max(head + row, height() - std::max(0, height() - head) % row));
+    }
+
+private:
+    QTableView *m_view;
+};
+
 } // namespace
 
 MessagesModel::MessagesModel(MessageFetch fetch, QObject *parent) : QAbstractTableModel(parent), m_fetch(std::move(fetch)) {}
@@ -150,7 +175,7 @@ MessagesPage::MessagesPage(MessageFetch fetch, Selection *selection, QWidget *pa
     m_turns->setAccessibleName(tr("Turn"));
     m_turns->setSizeAdjustPolicy(QComboBox::AdjustToContents);
     auto *splitter = new QSplitter(Qt::Vertical, this);
-    splitter->addWidget(m_view);
+    splitter->addWidget(new WholeRows(m_view, splitter));
     splitter->addWidget(m_text);
     splitter->setStretchFactor(0, 2);
     splitter->setStretchFactor(1, 3);

@@ -9,6 +9,20 @@
 
 namespace paddock {
 
+int rowRemarkRoom(const QModelIndex &index, int room, int titleWidth, int pad)
+{
+    if (index.data(RunTreeModel::KindRole).toInt() != RunTreeModel::AgentNode)
+        return room / 2; // a run's title is long and shares the room
+    const auto mark = Mark(index.data(RunTreeModel::MarkRole).toInt());
+    // How an agent ended otherwise than well, or what it waits for, is said in words; a mark alone is a riddle.
+    if (mark == Mark::Stopped || mark == Mark::Failed || mark == Mark::Waiting)
+        return std::max(room / 2, room - pad - 2 - titleWidth);
+    // An agent's name tells it from the others, so it goes last.
+    const int few = pad * 4; // less than this says nothing
+    const int rest = room - pad - 2 - titleWidth;
+    return rest < few ? 0 : rest;
+}
+
 QSize RunTreeDelegate::sizeHint(const QStyleOptionViewItem &option, const QModelIndex &) const
 {
     return {option.fontMetrics.averageCharWidth() * 20, option.fontMetrics.height() * 3 / 2};
@@ -46,10 +60,7 @@ void RunTreeDelegate::paint(QPainter *painter, const QStyleOptionViewItem &optio
     font.setBold(index.data(RunTreeModel::StrongRole).toBool());
     const QFontMetrics metrics(font);
     const QString remark = index.data(RunTreeModel::RemarkRole).toString();
-    // An agent's name tells it from the others, so it goes last; a run's title is long and shares the room.
-    const int rest = right - x - pad - 2 - metrics.horizontalAdvance(index.data().toString());
-    const int few = pad * 4; // less than this says nothing
-    const int share = kind != RunTreeModel::AgentNode ? (right - x) / 2 : rest < few ? 0 : rest;
+    const int share = rowRemarkRoom(index, right - x, metrics.horizontalAdvance(index.data().toString()), pad);
     const int remarkRoom = std::min(option.fontMetrics.horizontalAdvance(remark), share);
     const QString title = metrics.elidedText(index.data().toString(), Qt::ElideRight,
                                              std::max(0, right - x - (remarkRoom == 0 ? 0 : remarkRoom + pad)));

@@ -6,6 +6,9 @@
 
 namespace paddock {
 
+/// How much of the `room` of a row its remark may take beside a title of that width.
+int rowRemarkRoom(const QModelIndex &index, int room, int titleWidth, int pad);
+
 /// Paints a row of RunTreeModel: mark, title, dim remark, figure at the right. GUI thread.
 class RunTreeDelegate : public QStyledItemDelegate
 {

@@ -4,6 +4,7 @@
 
 #include "ui/paint/figures.h"
 #include "ui/run/run_words.h"
+#include "ui/store/agent_names.h"
 
 #include <QDateTime>
 #include <QLocale>
@@ -207,10 +208,11 @@ QVariant RunTreeModel::agentData(const Node &node, int row, int role) const
         return {};
     const AgentEntry &agent = store->agents().agents()[size_t(row)];
     switch (role) {
-    case Qt::DisplayRole: return shortOwner(agent.id.value());
+    case Qt::DisplayRole: return agentName(store->agents(), agent.id.value());
     case Qt::ToolTipRole:
-        return tr("%1\n%2").arg(agent.id.value(), agent.description);
-    case Qt::AccessibleTextRole: return tr("Agent %1, %2").arg(shortOwner(agent.id.value()), agentRemark(agent, nowOf(*store)));
+        return plainToolTip(tr("%1\n%2").arg(agentToolTip(store->agents(), agent.id.value()), agentRemark(agent, nowOf(*store))));
+    case Qt::AccessibleTextRole:
+        return tr("Agent %1, %2").arg(agentNameAndId(store->agents(), agent.id.value()), agentRemark(agent, nowOf(*store)));
     case KindRole: return AgentNode;
     case RunIdRole: return node.run.value();
     case AgentIdRole: return agent.id.value();

@@ -3,8 +3,10 @@
 #include "ui/shell/shell_pane.h"
 
 #include "core/run/run_service.h"
+#include "ui/paint/figures.h"
 #include "ui/shell/terminal_colors.h"
 #include "ui/shell/terminal_feed.h"
+#include "ui/store/agent_names.h"
 
 #include <QHBoxLayout>
 #include <QKeyEvent>
@@ -20,8 +22,7 @@ ShellPane::ShellPane(RunService *service, RunId run, const QString &scope, QWidg
       m_view(new TerminalView(m_terminal, this)), m_title(new QLabel(this)), m_state(new QLabel(this)),
       m_takeOver(new QToolButton(this)), m_search(new QLineEdit(this))
 {
-    setAccessibleName(tr("Shell of %1").arg(shortOwner(scope)));
-    m_view->setAccessibleName(tr("Terminal of %1").arg(shortOwner(scope)));
+    setOwner(tinyOwner(scope), shortOwner(scope));
     m_title->setTextFormat(Qt::RichText);
     m_state->setTextFormat(Qt::RichText);
     m_title->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
@@ -69,6 +70,17 @@ ShellPane::ShellPane(RunService *service, RunId run, const QString &scope, QWidg
 
 ShellPane::~ShellPane() = default;
 
+void ShellPane::setOwner(const QString &name, const QString &nameAndId)
+{
+    if (name == m_owner)
+        return;
+    m_owner = name;
+    setAccessibleName(tr("Shell of %1").arg(nameAndId));
+    m_view->setAccessibleName(tr("Terminal of %1").arg(nameAndId));
+    m_title->setAccessibleName(nameAndId);
+    showTitle();
+}
+
 void ShellPane::update(const ShellEntry &entry, Micros now, bool live)
 {
     m_entry = entry;
@@ -94,6 +106,7 @@ void ShellPane::setAttached(bool attached)
         return;
     m_terminal->reset();
     m_feed = std::make_unique<TerminalFeed>(m_terminal, std::move(stream));
+    m_feed->setVerbatim(m_takenOver);
     connect(m_feed.get(), &TerminalFeed::changed, m_view, &TerminalView::noteChanged);
     showHeader();
 }
@@ -106,6 +119,8 @@ void ShellPane::setTakenOver(bool on)
     if (m_takenOver == on)
         return;
     m_takenOver = on;
+    if (m_feed)
+        m_feed->setVerbatim(on);
     m_takeOver->setText(on ? tr("give back") : tr("take over"));
     m_view->setTyping(on);
     if (m_service)
@@ -148,17 +163,19 @@ bool ShellPane::eventFilter(QObject *watched, QEvent *event)
 void ShellPane::showTitle()
 {
     const ShellCommand *running = m_entry.running();
-    const QString owner = tinyOwner(m_scope);
     QFont bold = m_title->font();
     bold.setBold(true);
-    const int room = m_title->width() - QFontMetrics(bold).horizontalAdvance(owner + QLatin1Char(' ')) - 2;
+    // The name goes first, but leaves some room for what runs.
+    const QFontMetrics metrics(bold);
+    const QString owner = metrics.elidedText(m_owner, Qt::ElideRight, std::max(m_title->width() * 2 / 3, metrics.averageCharWidth() * 8));
+    const int room = m_title->width() - metrics.horizontalAdvance(owner + QLatin1Char(' ')) - 2;
     // Of a long path the end says more. Servers of others do not tell where their shells are.
     const QString idle = m_entry.cwd.isEmpty() && !m_entry.session.isEmpty() ? tr("idle") : m_entry.cwd;
-    const QString what = m_title->fontMetrics().elidedText(running ? headOfCommand(running->command) : idle, running ? Qt::ElideRight : Qt::ElideLeft,
+    const QString what = m_title->fontMetrics().elidedText(running ? headOfCommand(commandAsWritten(running->command)) : idle, running ? Qt::ElideRight : Qt::ElideLeft,
                                                            std::max(0, room));
     m_title->setText(QStringLiteral("<b>%1</b> <span style='color:%2'>%3</span>")
                          .arg(owner.toHtmlEscaped(), palette().color(QPalette::PlaceholderText).name(), what.toHtmlEscaped()));
-    m_title->setToolTip(running ? running->command : m_scope);
+    m_title->setToolTip(plainToolTip(m_scope + u'\n' + m_owner + u'\n' + (running ? running->command : m_entry.cwd)));
 }
 
 void ShellPane::changeEvent(QEvent *event)

@@ -30,6 +30,9 @@ public:
     TerminalView *view() const { return m_view; }
     /// New facts from the store. `now` is the run's newest time, `live` whether commands can still be given.
     void update(const ShellEntry &entry, Micros now, bool live);
+    /// Who the shell belongs to, in short and with its id.
+    void setOwner(const QString &name, const QString &nameAndId);
+    const QString &ownerName() const { return m_owner; }
     /// A pane that nobody sees reads nothing.
     void setAttached(bool attached);
     void setTakenOver(bool on);
@@ -49,6 +52,7 @@ private:
     RunService *m_service;
     RunId m_run;
     QString m_scope;
+    QString m_owner;
     std::shared_ptr<Terminal> m_terminal;
     TerminalView *m_view;
     std::unique_ptr<TerminalFeed> m_feed;

@@ -3,7 +3,8 @@
 #include "ui/shell/shell_panel.h"
 
 #include "ui/shell/shell_pane.h"
-#include "ui/store/run_store.h"
+#include "ui/paint/figures.h"
+#include "ui/store/agent_names.h"
 
 #include <QApplication>
 #include <QGridLayout>
@@ -29,6 +30,7 @@ ShellPanel::ShellPanel(RunService *service, QWidget *parent)
     m_gridLayout->setContentsMargins(0, 0, 0, 0);
     m_gridLayout->setSpacing(1);
     m_tabs->setDocumentMode(true);
+    m_tabs->setElideMode(Qt::ElideRight);
     m_stack->addWidget(m_empty);
     m_stack->addWidget(m_grid);
     m_stack->addWidget(m_tabs);
@@ -82,6 +84,7 @@ void ShellPanel::refresh()
                 (*it)->setAttached(m_visible);
                 added = true;
             }
+            (*it)->setOwner(agentName(m_store->agents(), entry.scope), agentNameAndId(m_store->agents(), entry.scope));
             (*it)->update(entry, m_store->lastTime(), facts.live && !facts.isOver());
             running += entry.running() ? 1 : 0;
         }
@@ -111,7 +114,8 @@ void ShellPanel::arrange()
             m_gridLayout->addWidget(pane, i / columns, i % columns);
             pane->show();
         } else {
-            m_tabs->addTab(pane, tinyOwner(pane->scope()));
+            const int tab = m_tabs->addTab(pane, QString(pane->ownerName()).replace(u'&', QStringLiteral("&&")));
+            m_tabs->setTabToolTip(tab, plainToolTip(pane->scope() + u'\n' + pane->ownerName()));
         }
     }
     m_stack->setCurrentWidget(m_arrangement == Arrangement::Grid ? m_grid : static_cast<QWidget *>(m_tabs));

@@ -24,6 +24,35 @@ LoopRef parser()
 
 } // namespace
 
+QByteArray PromptFilter::filter(const QByteArray &data)
+{
+    static const QByteArray added("cd /mnt/user-data/workspace; ");
+    static const QByteArray prompt("$ ");
+    const QByteArray bytes = std::exchange(m_kept, {}) + data;
+    const QByteArray whole = m_last + bytes;
+    const qsizetype known = m_last.size();
+    QByteArray out;
+    out.reserve(bytes.size());
+    qsizetype from = known;
+    for (qsizetype at = whole.indexOf(prompt); at >= 0; at = whole.indexOf(prompt, at + prompt.size())) {
+        const qsizetype begin = at + prompt.size();
+        if (begin < from)
+            continue;
+        const QByteArrayView next = QByteArrayView(whole).sliced(begin, std::min(added.size(), whole.size() - begin));
+        if (!added.startsWith(next) || next.isEmpty())
+            continue;
+        out += whole.sliced(from, begin - from);
+        from = begin + next.size();
+        if (next.size() < added.size()) {
+            m_kept = next.toByteArray(); // the rest is still to come
+            break;
+        }
+    }
+    out += whole.sliced(from);
+    m_last = m_kept.isEmpty() ? whole.last(std::min(prompt.size(), whole.size())) : prompt;
+    return out;
+}
+
 struct TerminalFeed::Shared {
     std::atomic<qint64> waiting{0};
     std::atomic<qint64> skipped{0};
@@ -34,7 +63,10 @@ TerminalFeed::TerminalFeed(std::shared_ptr<Terminal> terminal, std::unique_ptr<S
     : QObject(parent), m_terminal(std::move(terminal)), m_stream(std::move(stream)), m_shared(std::make_shared<Shared>())
 {
     connect(m_stream.get(), &ShellStream::bytes, this, &TerminalFeed::take);
-    connect(m_stream.get(), &ShellStream::ended, this, &TerminalFeed::ended);
+    connect(m_stream.get(), &ShellStream::ended, this, [this](const QString &reason) {
+        feed(m_filter.rest());
+        Q_EMIT ended(reason);
+    });
 }
 
 TerminalFeed::~TerminalFeed() = default;
@@ -45,15 +77,29 @@ void TerminalFeed::take(const QByteArray &data)
         m_shared->skipped += data.size();
         return;
     }
-    m_shared->waiting += data.size();
-    QByteArray bytes = data;
+    feed(m_verbatim ? data : m_filter.filter(data));
+}
+
+void TerminalFeed::setVerbatim(bool on)
+{
+    if (on && !m_verbatim)
+        feed(m_filter.rest());
+    m_verbatim = on;
+}
+
+void TerminalFeed::feed(QByteArray bytes)
+{
+    if (bytes.isEmpty())
+        return;
+    m_shared->waiting += bytes.size();
+    const qint64 counted = bytes.size();
     if (const qint64 skipped = m_shared->skipped.exchange(0); skipped > 0)
         bytes.prepend("\r\n\x1b[2m[" + QByteArray::number(skipped) + " bytes skipped]\x1b[0m\r\n");
     const LoopRef gui = LoopRef::current();
     QPointer<TerminalFeed> self(this);
-    parser().post([terminal = m_terminal, shared = m_shared, bytes, gui, self] {
+    parser().post([terminal = m_terminal, shared = m_shared, bytes, counted, gui, self] {
         terminal->feed(bytes);
-        shared->waiting -= bytes.size();
+        shared->waiting -= counted;
         if (!shared->told.exchange(true)) {
             gui.post([shared, self] {
                 shared->told = false;

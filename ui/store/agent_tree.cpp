@@ -146,6 +146,10 @@ bool AgentTree::applyLife(const Event &event)
             if (!body.parent.isEmpty())
                 agent.parent = AgentId(body.parent);
             agent.type = body.subagentType;
+            if (agent.description != body.description) {
+                --m_descriptions[agent.description];
+                ++m_descriptions[body.description];
+            }
             agent.description = body.description;
             agent.model = body.model;
             agent.maxTurns = body.maxTurns;

@@ -54,6 +54,8 @@ public:
     int indexOf(const AgentId &agent) const { return m_index.value(agent, -1); }
     const AgentEntry *find(const AgentId &agent) const;
     int depthOf(int index) const;
+    /// Another agent is described in the same words.
+    bool sharesDescription(const AgentEntry &agent) const { return m_descriptions.value(agent.description) > 1; }
     int running() const;
     int queued() const;
     qint64 tokens() const;
@@ -73,6 +75,7 @@ private:
 
     std::vector<AgentEntry> m_agents;
     QHash<AgentId, int> m_index;
+    QHash<QString, int> m_descriptions; ///< how many agents have each
     QHash<AgentId, std::vector<OpenTool>> m_openTools;
     QHash<QString, AgentId> m_approvals; ///< open approvals and who waits for them
 };

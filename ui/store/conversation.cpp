@@ -139,7 +139,7 @@ bool Conversations::finishTool(const Event &event, const ToolFinished &tool)
         return false;
     Conversation &conversation = m_byAgent[found->first];
     ConversationItem &item = conversation.items[found->second];
-    item.status = tool.status;
+    item.status = m_tasks.statusOf(event.agent, tool);
     item.amountMs = tool.durationMs;
     item.bytes = tool.bytes;
     item.detail = tool.preview;
@@ -204,6 +204,7 @@ bool Conversations::tellAct(const Event &event, const MiddlewareActed &act)
 
 bool Conversations::apply(const Event &event)
 {
+    m_tasks.note(event);
     const auto visitor = [&](const auto &body) {
         using T = std::decay_t<decltype(body)>;
         if constexpr (std::is_same_v<T, RunStarted>) {

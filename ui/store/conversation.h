@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The Paddock authors
 #pragma once
 
-#include "ui/store/names.h"
+#include "ui/store/task_calls.h"
 
 #include <QHash>
 
@@ -80,6 +80,7 @@ private:
 
     QHash<AgentId, Conversation> m_byAgent;
     QHash<QString, std::pair<AgentId, size_t>> m_calls; ///< by agent and call id
+    TaskCalls m_tasks;
     QHash<QString, QString> m_prompts;                  ///< `task` call id to the prompt it carried
 };
 

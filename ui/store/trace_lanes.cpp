@@ -189,9 +189,10 @@ bool TraceLanes::finishTool(const EventPtr &event, const ToolFinished &tool)
     if (span == noSpan)
         return false;
     quint8 flags = 0;
-    if (tool.status == u"error")
+    const QString status = m_tasks.statusOf(event->agent, tool);
+    if (status == u"error")
         flags = SpanFailed;
-    else if (tool.status == u"cancelled")
+    else if (status == u"cancelled")
         flags = SpanCancelled;
     if (const int pending = m_groupPending.value(span); pending > 1) {
         m_groupPending[span] = pending - 1;
@@ -238,6 +239,7 @@ SpanIndex TraceLanes::spanOfCall(const AgentId &agent, const QString &call) cons
 
 bool TraceLanes::apply(const EventPtr &event)
 {
+    m_tasks.note(*event);
     const Micros now = event->mono.count();
     const auto visitor = [&](const auto &body) {
         using T = std::decay_t<decltype(body)>;

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: The Paddock authors
 #pragma once
 
-#include "ui/store/names.h"
+#include "ui/store/task_calls.h"
 
 #include <QHash>
 #include <QStringList>
@@ -125,6 +125,7 @@ private:
     QHash<AgentId, SpanIndex> m_openQueue;
     QHash<QString, SpanIndex> m_openApproval;
     QHash<QString, SpanIndex> m_callSpans;         ///< by agent and call id
+    TaskCalls m_tasks;
     QHash<SpanIndex, int> m_groupPending;
     Micros m_first = openEnd;
     Micros m_last = 0;

@@ -7,11 +7,12 @@
 #include "ui/paint/figures.h"
 #include "ui/paint/flat_tab_bar.h"
 #include "ui/paint/theme.h"
+#include "ui/store/agent_names.h"
 #include "ui/trace/diff_text.h"
 #include "ui/trace/trace_source.h"
 
 #include <QFontDatabase>
-#include <QFormLayout>
+#include <QGridLayout>
 #include <QLabel>
 #include <QStackedWidget>
 #include <QVBoxLayout>
@@ -19,6 +20,8 @@
 namespace paddock {
 
 namespace {
+
+constexpr qsizetype mostFactLetters = 300; ///< the pages below have it whole
 
 QString readable(const MessagePtr &message)
 {
@@ -53,14 +56,14 @@ QString rawText(const EventPtr &event)
 } // namespace
 
 InspectorPanel::InspectorPanel(Fetch fetch, QWidget *parent)
-    : QWidget(parent), m_fetch(std::move(fetch)), m_factsBox(new QWidget(this)), m_facts(new QFormLayout(m_factsBox)),
+    : QWidget(parent), m_fetch(std::move(fetch)), m_factsBox(new QWidget(this)), m_facts(new QGridLayout(m_factsBox)),
       m_tabs(new FlatTabBar(this)), m_pages(new QStackedWidget(this)), m_empty(new QLabel(this))
 {
     const int pad = fontMetrics().averageCharWidth();
     m_facts->setContentsMargins(pad, pad / 2, pad, pad / 2);
     m_facts->setHorizontalSpacing(pad * 2);
     m_facts->setVerticalSpacing(pad / 3);
-    m_facts->setLabelAlignment(Qt::AlignLeft);
+    m_facts->setColumnStretch(1, 1);
     m_factsBox->setAutoFillBackground(true);
     m_factsBox->setBackgroundRole(QPalette::Base);
     const QStringList names{tr("Diff"), tr("Before"), tr("After"), tr("State"), tr("Raw")};
@@ -96,8 +99,10 @@ void InspectorPanel::clear()
 {
     ++m_request;
     m_pairs.clear();
-    while (m_facts->rowCount() > 0)
-        m_facts->removeRow(0);
+    while (QLayoutItem *item = m_facts->takeAt(0)) {
+        delete item->widget();
+        delete item;
+    }
     for (DiffText *text : m_texts)
         text->setText(QString());
     const bool empty = !m_run || m_span == 0xffffffffu;
@@ -107,6 +112,19 @@ void InspectorPanel::clear()
     m_pages->setVisible(!empty);
     if (empty)
         Q_EMIT remarkChanged(QString());
+}
+
+void InspectorPanel::resizeEvent(QResizeEvent *event)
+{
+    QWidget::resizeEvent(event);
+    fitFacts();
+}
+
+/// Lines that wrap need a height by width, which the docks around do not ask for.
+void InspectorPanel::fitFacts()
+{
+    m_facts->invalidate();
+    m_factsBox->setFixedHeight(m_facts->hasHeightForWidth() ? m_facts->heightForWidth(width()) : m_facts->sizeHint().height());
 }
 
 void InspectorPanel::showPage(Page page)
@@ -131,13 +149,21 @@ void InspectorPanel::addFact(const QString &name, const QString &value, bool fix
         return;
     auto *label = new QLabel(name);
     label->setForegroundRole(QPalette::PlaceholderText);
-    auto *text = new QLabel(value);
+    auto *text = new QLabel(value.size() > mostFactLetters ? value.left(mostFactLetters) + QChar(0x2026) : value);
     text->setTextFormat(Qt::PlainText);
     text->setWordWrap(true);
     text->setTextInteractionFlags(Qt::TextSelectableByMouse);
     if (fixed)
         text->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
-    m_facts->addRow(label, text);
+    QSizePolicy policy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+    policy.setHeightForWidth(true);
+    text->setSizePolicy(policy);
+    text->setMinimumWidth(1); // a long word is cut rather than making the panel wide
+    const int row = m_facts->count() / 2;
+    m_facts->addWidget(label, row, 0, Qt::AlignTop | Qt::AlignLeft);
+    m_facts->addWidget(text, row, 1);
+    label->show(); // what a layout has not shown yet has no height in it
+    text->show();
 }
 
 void InspectorPanel::showSpan(RunStore *run, quint32 span)
@@ -165,6 +191,7 @@ void InspectorPanel::showSpan(RunStore *run, quint32 span)
         m_texts[DiffPage]->setText(tr("The agent waited for a free place: subagent_runtime.max_running limits how many run at once."));
         break;
     }
+    fitFacts();
     QString raw = rawText(opened);
     if (closed)
         raw += u'\n' + rawText(closed);
@@ -180,8 +207,8 @@ void InspectorPanel::showFacts()
     const QString name = lane.name.isEmpty() ? spanKindWord(trace.kind(m_span)) : lane.name;
     Q_EMIT remarkChanged(lane.name.isEmpty() ? tr("%1 · %2").arg(name, duration)
                                              : tr("%1 · %2 · %3").arg(name, trace.label(m_span), duration));
-    addFact(tr("agent"), trace.turn(m_span) > 0 ? tr("%1 · turn %2").arg(shortOwner(lane.agent.value())).arg(trace.turn(m_span))
-                                                : shortOwner(lane.agent.value()));
+    const QString agent = agentNameAndId(m_run->agents(), lane.agent.value());
+    addFact(tr("agent"), trace.turn(m_span) > 0 ? tr("%1 · turn %2").arg(agent).arg(trace.turn(m_span)) : agent);
     addFact(tr("time"), tr("%1 · from %2").arg(duration, formatTimeOfDay(m_run->wallAt(trace.start(m_span)))));
 }
 
@@ -256,14 +283,14 @@ void InspectorPanel::showPairs()
         return;
     }
     // Long results differ in tens of thousands of lines: off the GUI thread, and void when something else was chosen.
-    const auto compare = [pairs = m_pairs] {
+    const auto compare = [pairs = m_pairs, heading = tr("the same lines with their hashes")] {
         std::vector<DiffLine> lines;
         for (const Pair &pair : pairs) {
             lines.push_back({DiffLine::Kind::Heading, pair.heading});
             const std::vector<DiffLine> part = diffText(pair.before, pair.after);
             lines.insert(lines.end(), part.begin(), part.end());
         }
-        return lines;
+        return hashesLast(std::move(lines), heading);
     };
     computeThen(this, compare, [this, request = m_request](const std::vector<DiffLine> &lines) {
         if (m_request == request)
@@ -271,21 +298,35 @@ void InspectorPanel::showPairs()
     });
 }
 
-void InspectorPanel::fetchInto(const QString &hash, Page page)
+void InspectorPanel::fetchResult(const QString &hash, const QString &args)
 {
     if (hash.isEmpty() || !m_fetch)
         return;
     const QPointer<InspectorPanel> self(this);
     const quint64 request = m_request;
-    m_fetch(hash, [self, request, page](const MessagePtr &message) {
+    m_fetch(hash, [self, request, args](const MessagePtr &message) {
         if (!self || self->m_request != request || !message)
             return;
         const QString text = readable(message);
-        self->m_texts[size_t(page)]->setText(text);
-        const QString before = self->m_texts[BeforePage]->toPlainText();
-        if (page == AfterPage)
-            self->m_texts[DiffPage]->setText(before + u'\n' + text);
+        self->m_texts[AfterPage]->setText(text);
+        self->m_texts[DiffPage]->setText(args + u'\n' + text);
     });
+}
+
+/// The line that a shell really got for a call, where it is not what the agent wrote.
+QString InspectorPanel::sentToShell(const Event &opened, const EventPtr &closed) const
+{
+    const QString written = stringOf(std::get<ToolStarted>(opened.body).args, "command");
+    const Micros until = closed ? closed->mono.count() : openEnd;
+    for (const ShellEntry &shell : m_run->shells().shells()) {
+        if (written.isEmpty() || shell.agent != opened.agent)
+            continue;
+        for (const ShellCommand &command : shell.commands) {
+            if (command.from >= opened.mono.count() && command.from <= until && command.command != written)
+                return command.command;
+        }
+    }
+    return {};
 }
 
 void InspectorPanel::showTool(const EventPtr &opened, const EventPtr &closed)
@@ -296,7 +337,8 @@ void InspectorPanel::showTool(const EventPtr &opened, const EventPtr &closed)
     addFact(tr("tool"), tool->name);
     addFact(tr("call"), tool->call, true);
     const QString args = argumentsText(tool->args);
-    m_texts[BeforePage]->setText(args);
+    const QString sent = sentToShell(*opened, closed);
+    m_texts[BeforePage]->setText(sent.isEmpty() ? args : tr("%1\nWhat the shell got:\n%2").arg(args, sent));
     m_texts[StatePage]->setText(tr("A tool call writes no state; its middlewares may. They stand below it in the trace."));
     const auto *result = closed ? std::get_if<ToolFinished>(&closed->body) : nullptr;
     if (!result) {
@@ -304,10 +346,11 @@ void InspectorPanel::showTool(const EventPtr &opened, const EventPtr &closed)
         m_texts[AfterPage]->setText(tr("There is no result yet."));
         return;
     }
-    addFact(tr("result"), tr("%1 · %2").arg(result->status, formatBytes(result->bytes)));
+    const bool cancelled = m_run->trace().count(m_span) == 1 && (m_run->trace().flags(m_span) & SpanCancelled);
+    addFact(tr("result"), tr("%1 · %2").arg(cancelled ? QStringLiteral("cancelled") : result->status, formatBytes(result->bytes)));
     m_texts[AfterPage]->setText(result->preview);
     m_texts[DiffPage]->setText(args + u'\n' + result->preview);
-    fetchInto(result->message, AfterPage);
+    fetchResult(result->message, args);
 }
 
 void InspectorPanel::showModel(const EventPtr &opened, const EventPtr &closed)

@@ -10,7 +10,7 @@
 
 #include <functional>
 
-class QFormLayout;
+class QGridLayout;
 class QLabel;
 class QStackedWidget;
 
@@ -39,6 +39,9 @@ public:
 Q_SIGNALS:
     void remarkChanged(const QString &remark);
 
+protected:
+    void resizeEvent(QResizeEvent *event) override;
+
 private:
     struct Pair {
         QString heading;
@@ -48,15 +51,18 @@ private:
         MessagePtr is;
     };
     void clear();
+    void fitFacts();
     void showFacts();
     void addFact(const QString &name, const QString &value, bool fixed = false);
     void showHook(const EventPtr &event);
+    QString sentToShell(const Event &opened, const EventPtr &closed) const;
     void showTool(const EventPtr &opened, const EventPtr &closed);
     void showModel(const EventPtr &opened, const EventPtr &closed);
     void showWaiting(const EventPtr &opened);
     void fetchPairs(const MiddlewareSpan &hook);
     void showPairs();
-    void fetchInto(const QString &hash, Page page);
+    /// The whole result for the After page, and below the arguments on the first one.
+    void fetchResult(const QString &hash, const QString &args);
 
     Fetch m_fetch;
     QPointer<RunStore> m_run;
@@ -65,7 +71,7 @@ private:
     std::vector<Pair> m_pairs;
     int m_missing = 0;
     QWidget *m_factsBox;
-    QFormLayout *m_facts;
+    QGridLayout *m_facts;
     FlatTabBar *m_tabs;
     QStackedWidget *m_pages;
     std::array<DiffText *, PageCount> m_texts{};

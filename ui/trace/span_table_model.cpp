@@ -3,6 +3,7 @@
 #include "ui/trace/span_table_model.h"
 
 #include "ui/paint/figures.h"
+#include "ui/store/agent_names.h"
 
 #include <algorithm>
 
@@ -83,7 +84,7 @@ QVariant SpanTableModel::data(const QModelIndex &index, int role) const
     const SpanIndex span = m_rows[size_t(index.row())];
     const quint8 flags = trace.flags(span);
     switch (index.column()) {
-    case AgentColumn: return shortOwner(trace.laneOf(span).agent.value());
+    case AgentColumn: return agentName(m_source->run()->agents(), trace.laneOf(span).agent.value());
     case TurnColumn: return trace.turn(span);
     case KindColumn: return spanKindWord(trace.kind(span));
     case NameColumn: {

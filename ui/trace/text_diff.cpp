@@ -4,6 +4,8 @@
 
 #include "core/base/line_diff.h"
 
+#include <QRegularExpression>
+
 #include <algorithm>
 
 namespace paddock {
@@ -34,6 +36,28 @@ std::vector<DiffLine> diffText(const QString &before, const QString &after, int 
             for (int n = run.count - tail; n < run.count; ++n)
                 lines.push_back({kind, line(n)});
         }
+    }
+    return lines;
+}
+
+std::vector<DiffLine> hashesLast(std::vector<DiffLine> lines, const QString &heading)
+{
+    static const QRegularExpression hash(QStringLiteral(R"(\s*\b\w{0,40}sha256[=:]\s?[0-9a-f]{8,64}\b)"));
+    if (std::any_of(lines.begin(), lines.end(), [](const DiffLine &line) { return line.kind == DiffLine::Kind::Removed || line.removed; }))
+        return lines;
+    std::vector<DiffLine> taken;
+    for (DiffLine &line : lines) {
+        if (line.kind != DiffLine::Kind::Added || !line.text.contains(u"sha256"))
+            continue;
+        QString words = line.text;
+        words.remove(hash);
+        if (words == line.text || words.trimmed().isEmpty())
+            continue;
+        taken.push_back({DiffLine::Kind::Added, std::exchange(line.text, words)});
+    }
+    if (!taken.empty()) {
+        lines.push_back({DiffLine::Kind::Heading, heading});
+        lines.insert(lines.end(), taken.begin(), taken.end());
     }
     return lines;
 }

@@ -20,4 +20,8 @@ struct DiffLine {
 /// at most about `mostLines` lines. Pure; any thread; bounded like diffLines.
 std::vector<DiffLine> diffText(const QString &before, const QString &after, int context = 3, int mostLines = 400);
 
+/// Takes hashes ("args_sha256=45140d9c…") out of added lines and puts them under a heading at the end, so that the words
+/// come first. Only where nothing was removed: else a hash may be all that differs.
+std::vector<DiffLine> hashesLast(std::vector<DiffLine> lines, const QString &heading);
+
 } // namespace paddock

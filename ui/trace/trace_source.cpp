@@ -3,6 +3,7 @@
 #include "ui/trace/trace_source.h"
 
 #include "ui/paint/figures.h"
+#include "ui/store/agent_names.h"
 
 #include <QCoreApplication>
 
@@ -195,7 +196,8 @@ LaneHeading TraceSource::heading(int row) const
     if (place.main) {
         const auto agent = std::find_if(trace.agents().begin(), trace.agents().end(),
                                         [&](const AgentLanes &a) { return a.agent == lane.agent; });
-        heading.title = shortOwner(lane.agent.value());
+        heading.title = agentName(m_run->agents(), lane.agent.value());
+        heading.fullTitle = agentNameAndId(m_run->agents(), lane.agent.value());
         heading.detail = agent->turn > 0 ? TraceWords::tr("turn %1").arg(agent->turn) : QString();
         heading.strong = true;
         heading.firstOfGroup = row > 0;
@@ -265,7 +267,7 @@ QString TraceSource::describe(quint32 id) const
     const TraceLane &lane = trace.laneOf(id);
     const Micros end = trace.end(id) == openEnd ? now() : trace.end(id);
     QStringList parts;
-    parts += TraceWords::tr("%1, turn %2").arg(shortOwner(lane.agent.value())).arg(trace.turn(id));
+    parts += TraceWords::tr("%1, turn %2").arg(agentNameAndId(m_run->agents(), lane.agent.value())).arg(trace.turn(id));
     parts += lane.name.isEmpty() ? trace.label(id) : TraceWords::tr("%1, %2").arg(lane.name, trace.label(id));
     parts += trace.flags(id) & SpanOpen ? TraceWords::tr("%1 so far").arg(formatSpan(end - trace.start(id)))
                                         : formatSpan(end - trace.start(id));

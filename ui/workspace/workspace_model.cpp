@@ -4,9 +4,13 @@
 
 #include "core/base/pool.h"
 #include "ui/paint/figures.h"
+#include "ui/paint/theme.h"
+#include "ui/store/agent_names.h"
 
 #include <QDir>
+#include <QBrush>
 #include <QFont>
+#include <QGuiApplication>
 #include <QIcon>
 
 namespace paddock {
@@ -53,6 +57,8 @@ void WorkspaceModel::setRoots(std::vector<Root> roots)
     m_roots = std::move(roots);
     m_lastChange.clear();
     m_lines.clear();
+    m_made.clear();
+    m_names.clear();
     m_deleted.clear();
     m_seen.clear();
     rebuild();
@@ -186,7 +192,7 @@ WorkspaceModel::Node *WorkspaceModel::ensurePath(const QString &virtualPath, boo
     return nullptr;
 }
 
-void WorkspaceModel::applyChanges(const FileLog &files, Micros now)
+void WorkspaceModel::applyChanges(const FileLog &files, Micros now, const AgentTree *agents)
 {
     m_now = now;
     for (const FileEntry &file : files.files()) {
@@ -196,6 +202,10 @@ void WorkspaceModel::applyChanges(const FileLog &files, Micros now)
         seen = file.revision + 1;
         m_lastChange.insert(file.path, file.last());
         m_lines.insert(file.path, {file.added, file.removed});
+        if (file.createdInRun)
+            m_made.insert(file.path);
+        if (const QString &who = file.last().who; agents)
+            m_names.insert(who, {agentName(*agents, who), agentNameAndId(*agents, who)});
         if (file.exists)
             m_deleted.remove(file.path);
         else
@@ -221,6 +231,7 @@ void WorkspaceModel::dropRenamed(const FileLog &files)
     for (const QString &path : std::as_const(gone)) {
         m_lastChange.remove(path);
         m_lines.remove(path);
+        m_made.remove(path);
         m_deleted.remove(path);
         m_seen.remove(path);
         const QModelIndex at = indexOf(path);
@@ -336,11 +347,35 @@ QString WorkspaceModel::changeText(const Node &n) const
     QString what;
     if (m_deleted.contains(n.path))
         what = tr("deleted");
-    else if (change->op == u"created")
+    else if (m_made.contains(n.path) && removed > 0)
+        what = tr("new · +%1 −%2").arg(added).arg(removed);
+    else if (m_made.contains(n.path) || change->op == u"created")
         what = added > 0 ? tr("new · +%1").arg(added) : tr("new · %1").arg(formatBytes(change->size));
     else
         what = tr("+%1 −%2").arg(added).arg(removed);
     return what;
+}
+
+bool WorkspaceModel::isGuess(const FileVersion &change)
+{
+    return change.certainty == u"probably";
+}
+
+QString WorkspaceModel::whoText(const FileVersion &change, bool full) const
+{
+    const auto names = m_names.value(change.who, {tinyOwner(change.who), shortOwner(change.who)});
+    const QString name = change.who == u"you" ? tr("you") : full ? names.second : names.first;
+    return isGuess(change) ? tr("probably %1").arg(name) : name;
+}
+
+QString WorkspaceModel::changeTip(const Node &n, const FileVersion &change) const
+{
+    QStringList lines{visibleName(n.path), tr("last changed by %1 at %2").arg(whoText(change, true), formatTimeOfDay(change.wall))};
+    if (isGuess(change))
+        lines += tr("Probably: it changed while a command of this agent ran. Nothing else says who did it.");
+    if (change.who.contains(u':'))
+        lines += change.who;
+    return lines.join(u'\n');
 }
 
 QVariant WorkspaceModel::data(const QModelIndex &index, int role) const
@@ -354,17 +389,19 @@ QVariant WorkspaceModel::data(const QModelIndex &index, int role) const
     case Qt::DisplayRole:
         switch (index.column()) {
         case Name: return n.isLink ? tr("%1 → %2").arg(visibleName(n.name), n.linkTarget) : visibleName(n.name);
-        case Who: return changed ? (change->who == u"you" ? tr("you") : tinyOwner(change->who)) + (change->certainty == u"probably" ? QStringLiteral(" ?") : QString()) : QString();
+        case Who: return changed ? whoText(*change, false) : QString();
         case Change: return changeText(n);
         default: return {};
         }
     case Qt::ToolTipRole:
         if (changed)
-            return tr("%1\nlast changed by %2 at %3").arg(visibleName(n.path), change->who, formatTimeOfDay(change->wall));
+            return plainToolTip(changeTip(n, *change));
         return visibleName(n.path);
+    case Qt::ForegroundRole: // what is guessed does not look like what is known
+        return index.column() == Who && changed && isGuess(*change) ? QVariant::fromValue(QBrush(themeColor(QGuiApplication::palette(), Tint::Dim))) : QVariant();
     case Qt::AccessibleTextRole:
         if (index.column() == Name && changed)
-            return tr("%1, changed by %2, %3").arg(visibleName(n.name), change->who, changeText(n));
+            return tr("%1, changed by %2, %3").arg(visibleName(n.name), whoText(*change, true), changeText(n));
         return data(index, Qt::DisplayRole);
     case Qt::DecorationRole:
         if (index.column() == Name && !n.isNote)
@@ -373,6 +410,7 @@ QVariant WorkspaceModel::data(const QModelIndex &index, int role) const
     case Qt::FontRole: {
         QFont font;
         font.setBold(!n.parent || n.parent == m_top.get() || (changed && index.column() == Name));
+        font.setItalic(index.column() == Who && changed && isGuess(*change));
         font.setStrikeOut(m_deleted.contains(n.path) && index.column() == Name);
         return font;
     }

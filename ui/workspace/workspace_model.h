@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The Paddock authors
 #pragma once
 
+#include "ui/store/agent_tree.h"
 #include "ui/store/file_log.h"
 #include "ui/workspace/folder_listing.h"
 
@@ -33,7 +34,7 @@ public:
     };
     void setRoots(std::vector<Root> roots);
     /// Takes over what changed since the last call.
-    void applyChanges(const FileLog &files, Micros now);
+    void applyChanges(const FileLog &files, Micros now, const AgentTree *agents = nullptr);
     void setChangedOnly(bool on);
     bool changedOnly() const { return m_changedOnly; }
     QModelIndex indexOf(const QString &virtualPath) const;
@@ -61,11 +62,16 @@ private:
     void insertChild(Node *parent, std::unique_ptr<Node> child);
     void rebuild();
     QString changeText(const Node &node) const;
+    static bool isGuess(const FileVersion &change);
+    QString whoText(const FileVersion &change, bool full) const;
+    QString changeTip(const Node &node, const FileVersion &change) const;
 
     std::vector<Root> m_roots;
     std::unique_ptr<Node> m_top;
     QHash<QString, FileVersion> m_lastChange; ///< by virtual path
     QHash<QString, std::pair<int, int>> m_lines;
+    QSet<QString> m_made; ///< created in this run, whatever changed them afterwards
+    QHash<QString, std::pair<QString, QString>> m_names; ///< by owner: the name, and the name with the id
     QSet<QString> m_deleted;
     QHash<QString, quint64> m_seen; ///< revision of each file that was taken over
     Micros m_now = 0;

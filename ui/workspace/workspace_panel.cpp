@@ -26,9 +26,11 @@ WorkspacePanel::WorkspacePanel(RunService *service, QWidget *parent)
     m_tree->setAccessibleName(tr("Files of the thread"));
     m_tree->header()->setStretchLastSection(false);
     m_tree->header()->setSectionResizeMode(WorkspaceModel::Name, QHeaderView::Stretch);
-    // The names get what the two short columns do not need.
-    for (const int column : {WorkspaceModel::Who, WorkspaceModel::Change})
-        m_tree->header()->setSectionResizeMode(column, QHeaderView::ResizeToContents);
+    // The names get what the two short columns do not need; who it was is cut short rather than the name of the file.
+    constexpr int whoLetters = 20;
+    m_tree->header()->setSectionResizeMode(WorkspaceModel::Change, QHeaderView::ResizeToContents);
+    m_tree->header()->setSectionResizeMode(WorkspaceModel::Who, QHeaderView::Interactive);
+    m_tree->header()->resizeSection(WorkspaceModel::Who, fontMetrics().averageCharWidth() * whoLetters);
     m_tree->setMinimumWidth(fontMetrics().averageCharWidth() * 40);
     m_viewer->setMinimumWidth(fontMetrics().averageCharWidth() * 24);
     m_splitter->addWidget(m_tree);
@@ -88,7 +90,7 @@ void WorkspacePanel::findFolders()
     m_model->setRoots(std::move(roots));
     if (m_store) {
         m_tree->expandToDepth(0);
-        m_model->applyChanges(m_store->files(), m_store->lastTime());
+        m_model->applyChanges(m_store->files(), m_store->lastTime(), &m_store->agents());
     }
 }
 
@@ -114,7 +116,7 @@ void WorkspacePanel::refresh()
     }
     findFolders();
     const FileLog &files = m_store->files();
-    m_model->applyChanges(files, m_store->lastTime());
+    m_model->applyChanges(files, m_store->lastTime(), &m_store->agents());
     if (!m_viewer->path().isEmpty() && files.find(m_viewer->path()))
         m_viewer->reload();
     const int count = int(files.files().size());

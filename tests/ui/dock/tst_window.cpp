@@ -53,6 +53,7 @@ private Q_SLOTS:
     void initTestCase() { QStandardPaths::setTestModeEnabled(true); }
     void layoutIsKeptAndReset();
     void dockNamesAreStable();
+    void headersStandAboveTheirPanels();
     void firstStartShowsSomethingToDo();
     void sampleRunFillsEveryPanel();
     void pastRunFillsTheSamePanels();
@@ -80,6 +81,22 @@ void TestWindow::layoutIsKeptAndReset()
     QCOMPARE(window.dockWidgetArea(dock), Qt::RightDockWidgetArea);
     settings.setValue(QStringLiteral("layout/version"), LayoutStore::version + 1);
     QVERIFY(!store.restore(window, settings)); // of another version: not applied
+}
+
+void TestWindow::headersStandAboveTheirPanels()
+{
+    SampleService service;
+    MainWindow window(&service, plain());
+    window.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&window));
+    for (const QSize size : {QSize(1400, 900), QSize(1000, 640)}) {
+        window.resize(size);
+        QCoreApplication::processEvents();
+        for (const PanelDock *dock : window.panels().docks) {
+            if (dock->isVisible() && dock->titleBarWidget() == dock->header())
+                QVERIFY2(dock->header()->geometry().bottom() < dock->widget()->geometry().top(), qPrintable(dock->objectName()));
+        }
+    }
 }
 
 void TestWindow::dockNamesAreStable()

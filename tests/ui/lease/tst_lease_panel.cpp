@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The Paddock authors
 #include "tests/support/sample_events.h"
 #include "tests/support/test_main.h"
+#include "ui/lease/lease_legend.h"
 #include "ui/lease/lease_panel.h"
 #include "ui/paint/lane_view.h"
 
@@ -27,6 +28,7 @@ class TestLeasePanel : public QObject
 private Q_SLOTS:
     void sentences();
     void rows();
+    void legendExplainsTheBars();
     void everyPrefixIsDrawn();
 };
 
@@ -36,19 +38,19 @@ void TestLeasePanel::sentences()
     store.apply(makeSampleRun(utf8("r1"), 1, 0, false).events);
     const SandboxLane &sandbox = store.leases().sandboxes().front();
     QCOMPARE(shortSandbox(sandbox), utf8("embedded-7f3a"));
-    QVERIFY2(leaseSentence(sandbox).endsWith(utf8("hold it: lead, c41f, 77ab")), qPrintable(leaseSentence(sandbox)));
+    QVERIFY2(leaseSentence(sandbox, store.agents()).endsWith(utf8("hold it: lead, Audit the lexer, Audit the string helpers")), qPrintable(leaseSentence(sandbox, store.agents())));
     QCOMPARE(sessionBudget(sandbox), utf8("sessions 3 of 11"));
     RunStore ended{RunId(utf8("r1"))};
     ended.apply(makeSampleRun(utf8("r1"), 1, 0, true).events);
-    QVERIFY(leaseSentence(ended.leases().sandboxes().front()).startsWith(utf8("released after 4:")));
+    QVERIFY(leaseSentence(ended.leases().sandboxes().front(), ended.agents()).startsWith(utf8("released after 4:")));
     SandboxLane failed;
     failed.state = LeaseState::Failed;
     failed.failure = utf8("no user namespaces");
-    QCOMPARE(leaseSentence(failed), utf8("failed: no user namespaces"));
+    QCOMPARE(leaseSentence(failed, store.agents()), utf8("failed: no user namespaces"));
     SandboxLane leaving;
     leaving.owners = {utf8("run:x")};
     leaving.periods.push_back({utf8("run:x"), LeaseState::Draining, -1, 0, 1, openEnd});
-    QCOMPARE(leaseSentence(leaving), utf8("alive until what lead had running has ended"));
+    QCOMPARE(leaseSentence(leaving, store.agents()), utf8("alive until what lead had running has ended"));
 }
 
 void TestLeasePanel::rows()
@@ -62,11 +64,35 @@ void TestLeasePanel::rows()
     QCOMPARE(source.heading(1).title, utf8("lead"));
     QCOMPARE(source.row(1).ids.size(), size_t(2)); // acquiring, held
     const int gone = 3;
-    QCOMPARE(source.heading(gone).title, utf8("subagent:31b9"));
+    QCOMPARE(source.heading(gone).title, utf8("Read the corpus"));
+    QCOMPARE(source.heading(gone).fullTitle, utf8("Read the corpus (31b9)"));
     QCOMPARE(source.heading(gone).detail, utf8("released"));
     QCOMPARE(source.row(gone).ids.size(), size_t(2)); // held, draining
     QCOMPARE(source.look(source.row(gone).ids.back()).label, utf8("draining"));
     QVERIFY(source.describe(source.row(gone).ids.front()).contains(utf8("held for")));
+    QVERIFY(source.describe(source.row(gone).ids.front()).startsWith(utf8("Read the corpus (31b9)")));
+    // A hold that is over has the colour of one: only the sandbox's own life is grey.
+    QCOMPARE(source.look(source.row(gone).ids.front()).fill, Tint::Lease);
+    QCOMPARE(source.look(source.row(0).ids.back()).fill, Tint::LeaseOver);
+}
+
+void TestLeasePanel::legendExplainsTheBars()
+{
+    RunStore store{RunId(utf8("r1"))};
+    store.apply(makeSampleRun(utf8("r1"), 1, 0, false).events);
+    Selection selection;
+    TimeRange range;
+    LeasePanel panel(&selection, &range);
+    panel.resize(1200, 200);
+    QVERIFY(panel.legend()->states().empty());
+    selection.setRun(&store);
+    QCOMPARE(panel.legend()->states(), (std::vector{LeaseState::Acquiring, LeaseState::Held, LeaseState::Draining}));
+    QVERIFY(panel.legend()->accessibleName().contains(utf8("draining")));
+    QVERIFY(!panel.legend()->isHidden());
+    panel.grab();
+    panel.resize(200, 200); // the sentence in the header needs the room
+    panel.grab();
+    QVERIFY(panel.legend()->isHidden());
 }
 
 void TestLeasePanel::everyPrefixIsDrawn()

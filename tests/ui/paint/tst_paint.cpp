@@ -57,6 +57,8 @@ class TestPaint : public QObject
 {
     Q_OBJECT
 private Q_SLOTS:
+    void shortBarsSayNothing();
+    void toolTipsAreNoMarkup();
     void foldKeepsWideSpans();
     void foldJoinsNarrowSpans();
     void foldCountsEverySpanOnce_data();
@@ -74,6 +76,25 @@ private Q_SLOTS:
     void viewIsAccessible();
     void viewPaints();
 };
+
+void TestPaint::shortBarsSayNothing()
+{
+    const QFontMetrics metrics{QFont()};
+    const QString label = QStringLiteral("wrap_model_call");
+    const int whole = metrics.horizontalAdvance(label);
+    QCOMPARE(barLabel(metrics, label, whole + 1), label);
+    QCOMPARE(barLabel(metrics, label, metrics.horizontalAdvance(QStringLiteral("wr…")) + 1), QString());
+    QVERIFY(barLabel(metrics, label, whole * 3 / 4).startsWith(QStringLiteral("wrap_mo")));
+    QCOMPARE(barLabel(metrics, QStringLiteral("3"), metrics.horizontalAdvance(u'3') + 1), QStringLiteral("3")); // whole, if short
+    QCOMPARE(barLabel(metrics, label, 0), QString());
+    QCOMPARE(barLabel(metrics, {}, 100), QString());
+}
+
+void TestPaint::toolTipsAreNoMarkup()
+{
+    QCOMPARE(plainToolTip(QStringLiteral("Debt\nid")), QStringLiteral("Debt\nid"));
+    QVERIFY(!plainToolTip(QStringLiteral("<img src=\"/x\"> a")).contains(QStringLiteral("<img")));
+}
 
 void TestPaint::foldKeepsWideSpans()
 {

@@ -4,6 +4,7 @@
 #include "tests/support/test_main.h"
 #include "ui/run/conversation_view.h"
 #include "ui/run/messages_page.h"
+#include "ui/run/run_tree_delegate.h"
 #include "ui/run/run_words.h"
 #include "ui/run/runs_panel.h"
 #include "ui/run/start_dialog.h"
@@ -16,12 +17,14 @@
 #include <QDir>
 #include <QFile>
 #include <QGuiApplication>
+#include <QHeaderView>
 #include <QLabel>
 #include <QLineEdit>
 #include <QPlainTextEdit>
 #include <QPushButton>
 #include <QScrollBar>
 #include <QSignalSpy>
+#include <QStyleOptionViewItem>
 #include <QTableView>
 #include <QTemporaryDir>
 #include <QTest>
@@ -64,6 +67,9 @@ private Q_SLOTS:
     void panelAsksForStoredRuns();
     void conversationShowsItems();
     void conversationFollowsAndStays();
+    void conversationThatIsOverBeginsWithAWholeItem();
+    void messagesShowWholeRows();
+    void endsAreSaidInWords();
     void conversationKeys();
     void conversationIsAccessible();
     void markdownReadsNoFiles();
@@ -114,6 +120,10 @@ void TestRunPanels::treeTexts()
     QVERIFY(remark(sample77ab).startsWith(utf8("model · ")));
     QVERIFY(remark(sample90de).startsWith(utf8("needs approval")));
     QVERIFY(remark(sampleE2c0).startsWith(utf8("queued")));
+    const QModelIndex lexer = model.indexOf(RunId(utf8("r1")), AgentId(utf8(sampleC41f)));
+    QCOMPARE(lexer.data().toString(), utf8("Audit the lexer"));
+    QVERIFY(lexer.data(Qt::ToolTipRole).toString().contains(utf8(sampleC41f)));
+    QVERIFY(lexer.data(Qt::AccessibleTextRole).toString().startsWith(utf8("Agent Audit the lexer (c41f), bash")));
     const QModelIndex run = model.indexOf(RunId(utf8("r1")));
     QCOMPARE(run.data().toString(), utf8("Audit the parser for overflow"));
     QVERIFY(run.data(RunTreeModel::StrongRole).toBool());
@@ -217,6 +227,69 @@ void TestRunPanels::conversationFollowsAndStays()
     QCOMPARE(view.verticalScrollBar()->value(), before); // what the reader reads does not move
     view.setFollowing(true);
     QCOMPARE(view.verticalScrollBar()->value(), view.verticalScrollBar()->maximum());
+}
+
+void TestRunPanels::conversationThatIsOverBeginsWithAWholeItem()
+{
+    // Watched to its end, so that it stands at the end; the topmost item must not be cut.
+    const SampleRun sample = makeSampleRun(utf8("r1"), 1, 0, true);
+    for (const int height : {170, 200, 230}) {
+        RunStore store{RunId(utf8("r1"))};
+        store.apply(std::span(sample.events).first(3));
+        ConversationView view;
+        view.resize(600, height);
+        view.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&view));
+        view.showAgent(&store, leadAgent());
+        store.apply(sample.events);
+        QVERIFY(view.isFollowing());
+        view.grab();
+        const int top = view.accessibleRowAt(0);
+        const QRect first = view.accessibleRowRect(top);
+        QVERIFY2(first.top() >= 0 || first.bottom() < 0 || first.height() > height / 2, qPrintable(QString::number(first.top())));
+    }
+}
+
+void TestRunPanels::messagesShowWholeRows()
+{
+    const SampleRun sample = makeSampleRun(utf8("r1"), 1, 0, true);
+    RunStore store{RunId(utf8("r1"))};
+    store.apply(sample.events);
+    Selection selection;
+    MessagesPage page([&](const QString &hash, std::function<void(MessagePtr)> done) { done(sample.messages.value(hash)); }, &selection);
+    selection.setRun(&store);
+    page.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&page));
+    for (int height = 200; height < 260; height += 7) {
+        page.resize(500, height);
+        QCoreApplication::processEvents();
+        QCOMPARE(page.view()->viewport()->height() % page.view()->verticalHeader()->defaultSectionSize(), 0);
+    }
+}
+
+void TestRunPanels::endsAreSaidInWords()
+{
+    // A narrow list: the word stands there even when the agent's name must be cut for it.
+    RunStore *store = nullptr;
+    StoreHub hub;
+    store = hub.addRun(RunId(utf8("r")), false);
+    auto started = std::make_shared<Event>();
+    started->seq = 1;
+    started->agent = AgentId(utf8("subagent:slow"));
+    started->body = AgentStarted{utf8("lead"), utf8("bash"), utf8("Slow work with a long description"), {}, 10, utf8("c")};
+    auto ended = std::make_shared<Event>(*started);
+    ended->seq = 2;
+    ended->body = AgentFinished{utf8("cancelled"), 1, {}, {}, {}};
+    const std::vector<EventPtr> events{started, ended};
+    store->apply(events);
+    RunTreeModel model(&hub);
+    const QModelIndex agent = model.indexOf(RunId(utf8("r")), AgentId(utf8("subagent:slow")));
+    QCOMPARE(agent.data(RunTreeModel::RemarkRole).toString(), utf8("cancelled"));
+    QStyleOptionViewItem option;
+    const int letter = option.fontMetrics.averageCharWidth();
+    const int word = option.fontMetrics.horizontalAdvance(utf8("cancelled"));
+    QVERIFY(rowRemarkRoom(agent, letter * 30, letter * 33, letter) >= word);
+    QVERIFY(rowRemarkRoom(agent, letter * 60, letter * 33, letter) >= letter * 20);
 }
 
 void TestRunPanels::conversationKeys()

@@ -301,6 +301,51 @@ private Q_SLOTS:
         QCOMPARE(typed.count(), 1);
     }
 
+    void promptFilter_data()
+    {
+        QTest::addColumn<QByteArray>("bytes");
+        QTest::addColumn<QByteArray>("shown");
+        QTest::newRow("after a prompt") << QByteArray("u@h:/w$ cd /mnt/user-data/workspace; ls\r\nb\r\n") << QByteArray("u@h:/w$ ls\r\nb\r\n");
+        QTest::newRow("twice") << QByteArray("$ cd /mnt/user-data/workspace; a\r\n$ cd /mnt/user-data/workspace; b\r\n") << QByteArray("$ a\r\n$ b\r\n");
+        QTest::newRow("the agent wrote it") << QByteArray("$ cd /mnt/user-data/workspace; cd /mnt/user-data/workspace; a")
+                                            << QByteArray("$ cd /mnt/user-data/workspace; a");
+        QTest::newRow("printed") << QByteArray("cd /mnt/user-data/workspace; a") << QByteArray("cd /mnt/user-data/workspace; a");
+        for (const char *same : {"$ cd /mnt/user-data/outputs; a", "$ cd /mnt", "$$ $ $ c", ""})
+            QTest::newRow(same) << QByteArray(same) << QByteArray(same);
+    }
+
+    void promptFilter()
+    {
+        QFETCH(QByteArray, bytes);
+        QFETCH(QByteArray, shown);
+        // However the bytes come in pieces, the same is shown.
+        for (qsizetype piece = 1; piece <= std::max<qsizetype>(1, bytes.size()); ++piece) {
+            PromptFilter filter;
+            QByteArray out;
+            for (qsizetype at = 0; at < bytes.size(); at += piece)
+                out += filter.filter(bytes.mid(at, piece));
+            QCOMPARE(out + filter.rest(), shown);
+        }
+    }
+
+    void headerNamesTheAgent()
+    {
+        ShellService service;
+        ShellPane pane(&service, RunId(utf8("r")), utf8("subagent:c41f"));
+        pane.resize(700, 200);
+        pane.show();
+        pane.setOwner(utf8("Languages & <b>lines"), utf8("Languages & <b>lines (c41f)"));
+        ShellEntry entry = openShell();
+        entry.commands = {ShellCommand{.command = utf8("cd /mnt/user-data/workspace; make check")}};
+        pane.update(entry, 0, true);
+        const auto labels = pane.findChildren<QLabel *>();
+        const auto title = std::find_if(labels.begin(), labels.end(), [](const QLabel *l) { return l->text().contains(u"Languages"); });
+        QVERIFY(title != labels.end() && (*title)->text().contains(u"Languages &amp; &lt;b&gt;lines"));
+        QVERIFY((*title)->text().contains(u"make check") && !(*title)->text().contains(u"cd /mnt"));
+        QVERIFY((*title)->toolTip().contains(u"cd /mnt")); // what really runs
+        QCOMPARE(pane.accessibleName(), utf8("Shell of Languages & <b>lines (c41f)"));
+    }
+
     void severalObservers()
     {
         ShellService service;

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: The Paddock authors
 #include "tests/support/sample_events.h"
 #include "tests/support/test_main.h"
+#include "ui/store/agent_names.h"
 #include "ui/store/event_feed.h"
 #include "ui/store/selection.h"
 
@@ -41,6 +42,10 @@ class TestStores : public QObject
 private Q_SLOTS:
     void names_data();
     void names();
+    void agentsAreCalledByTheirTasks();
+    void cancelledTasksAreNoErrors_data();
+    void cancelledTasksAreNoErrors();
+    void commandsAsWritten();
     void agents();
     void conversation();
     void aCompactedHistoryIsNoted();
@@ -82,6 +87,72 @@ void TestStores::names()
     QFETCH(QString, owner);
     QTEST(shortOwner(owner), "shown");
     QTEST(tinyOwner(owner), "tiny");
+}
+
+void TestStores::agentsAreCalledByTheirTasks()
+{
+    RunStore store{RunId(utf8("r"))};
+    const auto started = [](const char *what) { return AgentStarted{utf8("lead"), utf8("bash"), utf8(what), {}, 10, utf8("c")}; };
+    const QString first = utf8("subagent:c41f0000-1111-4222-8333-444455556666");
+    const QString second = utf8("subagent:77ab0000-1111-4222-8333-444455556666");
+    const QString third = utf8("subagent:90de0000-1111-4222-8333-444455556666");
+    const std::vector<EventPtr> events{eventOf(1, 1, first, started("Languages\nand lines")), eventOf(2, 2, second, started("Debt")),
+                                       eventOf(3, 3, third, AgentQueued{1})};
+    store.apply(events);
+    const AgentTree &agents = store.agents();
+    QCOMPARE(agentName(agents, utf8("run:r")), utf8("lead"));
+    QCOMPARE(agentNameAndId(agents, utf8("lead")), utf8("lead"));
+    QVERIFY(agentName(agents, first).startsWith(utf8("Languages"))); // one line
+    QVERIFY(!agentName(agents, first).contains(u'\n'));
+    QCOMPARE(agentName(agents, second), utf8("Debt"));
+    QCOMPARE(agentShortId(agents, second), utf8("77ab"));
+    QCOMPARE(agentNameAndId(agents, second), utf8("Debt (77ab)"));
+    QVERIFY(agentToolTip(agents, second).contains(second));
+    QCOMPARE(agentName(agents, third), utf8("subagent:90de")); // nothing is known of it yet
+    QCOMPARE(agentName(agents, utf8("subagent:gone")), utf8("subagent:gone"));
+    QCOMPARE(agentName(agents, utf8("unknown")), utf8("unknown"));
+    const EventPtr twin = eventOf(4, 4, third, started("Debt"));
+    store.apply(std::span(&twin, 1));
+    QCOMPARE(agentName(agents, second), utf8("Debt · 77ab"));
+    QCOMPARE(agentNameAndId(agents, third), utf8("Debt · 90de"));
+}
+
+void TestStores::cancelledTasksAreNoErrors_data()
+{
+    QTest::addColumn<QString>("agentStatus");
+    QTest::addColumn<QString>("tool");
+    QTest::addColumn<QString>("shown");
+    QTest::newRow("cancelled") << "cancelled" << "task" << "cancelled";
+    QTest::newRow("failed") << "failed" << "task" << "error";
+    QTest::newRow("timed out") << "timed_out" << "task" << "error";
+    QTest::newRow("another tool of that id") << "cancelled" << "bash" << "error";
+}
+
+void TestStores::cancelledTasksAreNoErrors()
+{
+    QFETCH(QString, agentStatus);
+    QFETCH(QString, tool);
+    RunStore store{RunId(utf8("r"))};
+    const QString lead = utf8("lead");
+    const QString child = utf8("subagent:slow");
+    const std::vector<EventPtr> events{eventOf(1, 1, lead, ToolStarted{utf8("c1"), tool, {}, 1}),
+                                       eventOf(2, 2, child, AgentStarted{lead, utf8("bash"), utf8("Slow"), {}, 10, utf8("c1")}),
+                                       eventOf(3, 3, child, AgentFinished{agentStatus, 1, {}, {}, {}}),
+                                       eventOf(4, 4, lead, ToolFinished{utf8("c1"), tool, utf8("error"), 3, 1, {}, {}})};
+    store.apply(events);
+    QFETCH(QString, shown);
+    QCOMPARE(store.conversations().find(leadAgent())->items.back().status, shown);
+    const quint8 flags = store.trace().flags(store.trace().spanOfCall(leadAgent(), utf8("c1")));
+    QCOMPARE(bool(flags & SpanCancelled), shown == u"cancelled");
+    QCOMPARE(bool(flags & SpanFailed), shown == u"error");
+}
+
+void TestStores::commandsAsWritten()
+{
+    QCOMPARE(commandAsWritten(utf8("cd /mnt/user-data/workspace; ls -l")), utf8("ls -l"));
+    QCOMPARE(commandAsWritten(utf8("cd /mnt/user-data/workspace; cd /mnt/user-data/workspace; ls")), utf8("cd /mnt/user-data/workspace; ls"));
+    QCOMPARE(commandAsWritten(utf8("cd /tmp; cd /mnt/user-data/workspace; ls")), utf8("cd /tmp; cd /mnt/user-data/workspace; ls"));
+    QCOMPARE(commandAsWritten(QString()), QString());
 }
 
 void TestStores::agents()

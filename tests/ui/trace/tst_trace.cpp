@@ -9,6 +9,7 @@
 #include "ui/trace/trace_panel.h"
 
 #include <QAbstractItemModelTester>
+#include <QLabel>
 #include <QSignalSpy>
 #include <QTableView>
 #include <QTest>
@@ -43,10 +44,13 @@ private Q_SLOTS:
     void diff_data();
     void diff();
     void diffLeavesOut();
+    void hashesComeLast();
     void rowsShowWhatChanged();
     void filterDims();
     void tableUnderTester();
     void inspectorShowsHook();
+    void inspectorFactsAreNotCut();
+    void inspectorTellsWhatRan();
     void inspectorShowsTool();
     void lateAnswersAreVoid();
     void panelSelects();
@@ -93,6 +97,21 @@ void TestTrace::diffLeavesOut()
     QCOMPARE(counted, 4998); // all between the first and the last
 }
 
+void TestTrace::hashesComeLast()
+{
+    const QString receipt = utf8("- [r1] bash status=success args_sha256=45140d9ca287a0ff output_sha256=2bb3f901e2951c52 bytes=40");
+    const std::vector<DiffLine> lines = hashesLast(diffText({}, utf8("Receipts\n") + receipt), utf8("hashes"));
+    QCOMPARE(lines.size(), size_t(4));
+    QCOMPARE(lines[1].text, utf8("- [r1] bash status=success bytes=40"));
+    QCOMPARE(lines[2].kind, DiffLine::Kind::Heading);
+    QCOMPARE(lines[2].text, utf8("hashes"));
+    QCOMPARE(lines[3].text, receipt);
+    // What has no hash stays as it is, and so does a change that may be one of hashes only.
+    QCOMPARE(hashesLast(diffText({}, utf8("plain")), utf8("hashes")).size(), size_t(1));
+    const std::vector<DiffLine> edited = diffText(utf8("sha256=11111111 a"), utf8("sha256=22222222 a"));
+    QCOMPARE(hashesLast(edited, utf8("hashes")).size(), edited.size());
+}
+
 void TestTrace::rowsShowWhatChanged()
 {
     RunStore store{RunId(utf8("r1"))};
@@ -107,10 +126,11 @@ void TestTrace::rowsShowWhatChanged()
         }
         return list;
     };
-    QCOMPARE(titles(), (QStringList{utf8("lead"), utf8("subagent:c41f"), utf8("tool_output_budget"), utf8("sandbox_audit"),
-                                    utf8("summarization"), utf8("subagent:77ab"), utf8("subagent:90de"), utf8("subagent:31b9"),
+    QCOMPARE(titles(), (QStringList{utf8("lead"), utf8("Audit the lexer"), utf8("tool_output_budget"), utf8("sandbox_audit"),
+                                    utf8("summarization"), utf8("Audit the string helpers"), utf8("Check the build"), utf8("Read the corpus"),
                                     utf8("subagent:e2c0")}));
     const int row = source.rowOfAgent(AgentId(utf8(sampleC41f)));
+    QCOMPARE(source.heading(row).fullTitle, utf8("Audit the lexer (c41f)"));
     source.toggle(row);
     QVERIFY(titles().contains(utf8("loop_detection")));
     QVERIFY(source.heading(row).expanded);
@@ -179,6 +199,52 @@ void TestTrace::inspectorShowsHook()
     QVERIFY(panel.text(InspectorPanel::DiffPage).contains(utf8("more lines")));
     QVERIFY(panel.text(InspectorPanel::RawPage).contains(utf8("middleware.span")));
     QVERIFY(remark.last().first().toString().contains(utf8("tool_output_budget · wrap_tool_call")));
+}
+
+void TestTrace::inspectorFactsAreNotCut()
+{
+    const SampleRun sample = makeSampleRun(utf8("r1"), 1, 0, false);
+    RunStore store{RunId(utf8("r1"))};
+    store.apply(sample.events);
+    InspectorPanel panel([&](const QString &hash, std::function<void(MessagePtr)> done) { done(sample.messages.value(hash)); });
+    panel.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&panel));
+    for (const int width : {500, 240, 170}) {
+        panel.resize(width, 340);
+        panel.showSpan(&store, spanOf(store, "summarization", SpanChanged));
+        QCoreApplication::processEvents();
+        int wrapped = 0;
+        for (const QLabel *label : panel.findChildren<QLabel *>()) {
+            if (!label->isVisible() || label->text().isEmpty())
+                continue;
+            wrapped += label->wordWrap();
+            QVERIFY2(label->height() >= (label->wordWrap() ? label->heightForWidth(label->width()) : label->sizeHint().height()),
+                     qPrintable(utf8("%1 at %2").arg(label->text()).arg(width)));
+        }
+        QVERIFY(wrapped >= 3);
+    }
+}
+
+void TestTrace::inspectorTellsWhatRan()
+{
+    RunStore store{RunId(utf8("r"))};
+    const auto event = [](Seq seq, EventBody body) {
+        auto made = std::make_shared<Event>();
+        made->seq = seq;
+        made->mono = std::chrono::microseconds(seq * 10);
+        made->agent = leadAgent();
+        made->body = std::move(body);
+        return EventPtr(made);
+    };
+    const QString ran = utf8("cd /mnt/user-data/workspace; make");
+    const std::vector<EventPtr> events{event(1, ToolStarted{utf8("c1"), utf8("bash"), Json{{"command", "make"}}, 1}),
+                                       event(2, ShellCommandStarted{utf8("run:r"), utf8("s"), utf8("k"), ran}),
+                                       event(3, ToolFinished{utf8("c1"), utf8("bash"), utf8("success"), 1, 1, utf8("ok"), {}})};
+    store.apply(events);
+    InspectorPanel panel({});
+    panel.showSpan(&store, store.trace().spanOfCall(leadAgent(), utf8("c1")));
+    QVERIFY(panel.text(InspectorPanel::BeforePage).contains(ran));
+    QVERIFY(!panel.text(InspectorPanel::DiffPage).contains(ran));
 }
 
 void TestTrace::inspectorShowsTool()

@@ -240,6 +240,37 @@ private Q_SLOTS:
         QCOMPARE(tree.model.index(mostFolderItems + 1, 0, many).data().toString(), note.data().toString());
     }
 
+    void whoDidItIsSaidInWords()
+    {
+        const QTemporaryDir dir;
+        Tree tree(dir.path());
+        RunStore store{RunId(utf8("r"))};
+        const QString owner = utf8("subagent:c41f0000-1111-4222-8333-444455556666");
+        auto started = std::make_shared<Event>();
+        started->seq = 1;
+        started->agent = AgentId(owner);
+        started->body = AgentStarted{utf8("lead"), utf8("bash"), utf8("Languages and lines"), {}, 10, utf8("c")};
+        auto guessed = std::make_shared<Event>(*changed(2, "/mnt/user-data/workspace/d.txt", "created", qPrintable(owner)));
+        std::get<FileChanged>(guessed->body).certainty = utf8("probably");
+        const std::vector<EventPtr> events{started, guessed, changed(3, "/mnt/user-data/workspace/e.txt", "created", qPrintable(owner)),
+                                           changed(4, "/mnt/user-data/workspace/e.txt", "modified", qPrintable(owner))};
+        store.apply(events);
+        tree.model.setChangedOnly(true);
+        tree.model.applyChanges(store.files(), 0, &store.agents());
+        const auto cell = [&](const char *path, int column) {
+            return tree.model.indexOf(utf8(root) + utf8(path)).siblingAtColumn(column);
+        };
+        QCOMPARE(cell("/e.txt", WorkspaceModel::Who).data().toString(), utf8("Languages and lines"));
+        QVERIFY(!cell("/e.txt", WorkspaceModel::Who).data(Qt::ForegroundRole).isValid());
+        QCOMPARE(cell("/d.txt", WorkspaceModel::Who).data().toString(), utf8("probably Languages and lines"));
+        QVERIFY(cell("/d.txt", WorkspaceModel::Who).data(Qt::ForegroundRole).isValid());
+        const QString tip = cell("/d.txt", WorkspaceModel::Who).data(Qt::ToolTipRole).toString();
+        QVERIFY2(tip.contains(u"Probably:") && tip.contains(owner), qPrintable(tip));
+        QVERIFY(cell("/d.txt", WorkspaceModel::Name).data(Qt::AccessibleTextRole).toString().contains(u"Languages and lines (c41f)"));
+        // Made in this run and changed afterwards is still new to who looks at the folder.
+        QCOMPARE(cell("/e.txt", WorkspaceModel::Change).data().toString(), utf8("new · +6"));
+    }
+
     void changesAppearSorted()
     {
         const QTemporaryDir dir;
