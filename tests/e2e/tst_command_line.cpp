@@ -269,7 +269,7 @@ private Q_SLOTS:
         const Outcome table = run({text("chain")});
         QCOMPARE(table.exitCode, 0);
         for (const char *part : {"The chain of lead, outermost first", " 1  InputSanitization", "hooks: wrap_model_call", "Order in which each hook runs:",
-                                 "loop_detection: hard_limit=7"})
+                                 "loop_detection: warn_threshold=3 hard_limit=7"})
             QVERIFY2(table.out.contains(part), table.out.constData());
     }
 
