@@ -14,7 +14,6 @@
 #include <QTest>
 
 #include <csignal>
-#include <map>
 #include <set>
 #include <string>
 
@@ -238,39 +237,6 @@ private Q_SLOTS:
         QVERIFY2(looked.out.contains("/not/there/yet, made with the first run, "), looked.out.constData());
         QVERIFY(!QFile::exists(m_program->dataDir() + text("/not")));
         QVERIFY(run({text("doctor"), text("--data-dir"), text("/proc/version/x")}).out.contains("BAD   data folder: /proc/version/x is not there and cannot be made"));
-    }
-
-    void chainsAreListed()
-    {
-        const QString file = m_program->file(text("config.yaml"), "loop_detection: {hard_limit: 7}\npii_redaction: {enabled: true, token_secret: hush-hush}\n"
-                                                                  "title: {enabled: false}\n");
-        for (const char *agent : {"lead", "subagent", "general-purpose", "bash"}) {
-            const Outcome o = run({text("chain"), text("--agent"), text(agent), text("--config"), file, text("--json")});
-            QVERIFY2(o.exitCode == 0, o.err.constData());
-            QVERIFY(!o.out.contains("hush-hush"));
-            const auto listed = parseJson(o.out);
-            QVERIFY(listed && memberOf(*listed, "members").is_array());
-            std::map<QString, Json> members;
-            for (const Json &member : memberOf(*listed, "members")) {
-                QVERIFY2(!stringOf(member, "purpose").isEmpty(), dumpJson(member).constData());
-                members[stringOf(member, "name")] = member;
-            }
-            QCOMPARE(intOf(memberOf(members[text("LoopDetection")], "settings"), "hard_limit"), 7);
-            QCOMPARE(stringOf(members[text("PiiRedaction")], "state"), text("on"));
-            QCOMPARE(stringOf(members[text("ViewImage")], "state"), text("per run"));
-            const bool lead = agent == QByteArrayView("lead");
-            QCOMPARE(members.contains(text("Title")), lead);
-            QCOMPARE(members.contains(text("SubagentDateContext")), !lead);
-            if (lead)
-                QCOMPARE(stringOf(members[text("Title")], "state"), text("off"));
-            const Json &order = memberOf(memberOf(*listed, "order"), "wrap_tool_call");
-            QVERIFY(order.is_array() && !order.empty());
-        }
-        const Outcome table = run({text("chain")});
-        QCOMPARE(table.exitCode, 0);
-        for (const char *part : {"The chain of lead, outermost first", " 1  InputSanitization", "hooks: wrap_model_call", "Order in which each hook runs:",
-                                 "loop_detection: warn_threshold=3 hard_limit=7"})
-            QVERIFY2(table.out.contains(part), table.out.constData());
     }
 
     void emptyJournalSaysWhatToTry()

@@ -18,6 +18,7 @@
 #include "ui/run/start_dialog.h"
 #include "ui/shell/shell_pane.h"
 #include "ui/shell/shell_panel.h"
+#include "ui/store/agent_names.h"
 #include "ui/text/code_view.h"
 #include "ui/text/markdown_view.h"
 #include "ui/trace/inspector_panel.h"
@@ -262,7 +263,7 @@ void TestLiveWindow::checkTree(const Desk &desk)
         const QModelIndex agent = model.index(row, 0, run);
         QCOMPARE(agent.data(RunTreeModel::MarkRole).toInt(), int(Mark::Done));
         QVERIFY2(agent.data(RunTreeModel::RemarkRole).toString().startsWith(u"done"), qPrintable(agent.data(RunTreeModel::RemarkRole).toString()));
-        QVERIFY(row == 0 || agent.data().toString().startsWith(u"subagent:"));
+        QVERIFY2(row == 0 || desk.agentAbout(qPrintable(agent.data().toString())), qPrintable(agent.data().toString())); // called by its task
         QVERIFY(!agent.data(RunTreeModel::FigureRole).toString().isEmpty()); // tokens
     }
 }
@@ -288,7 +289,8 @@ void TestLiveWindow::checkTraceAndInspector(const Desk &desk)
     for (int row = 0; row < source.rowCount(); ++row)
         titles += source.heading(row).title;
     QVERIFY(titles.contains(utf8("lead")));
-    QCOMPARE(titles.filter(utf8("subagent:")).size(), 3);
+    for (const AgentEntry &agent : desk.run()->agents().agents())
+        QVERIFY2(!titles.filter(agentName(desk.run()->agents(), agent.id.value())).isEmpty(), qPrintable(titles.join(u'|')));
     QCOMPARE(trace.openSpans(), 0);
     // Three subagents worked at the same time: their lanes overlap.
     Micros lastStart = 0, firstEnd = openEnd;
@@ -380,7 +382,7 @@ void TestLiveWindow::checkWorkspace(const Desk &desk)
     for (const auto &[name, about] : {std::pair("/languages.md", "Languages"), std::pair("/debt.md", "Marks"), std::pair("/build.md", "Build")}) {
         const AgentEntry *agent = desk.agentAbout(about);
         QVERIFY(agent);
-        QVERIFY2(agent->id.value().contains(fileIn(desk, utf8(outputs) + utf8(name), WorkspaceModel::Who).data().toString().remove(utf8(" ?"))), name);
+        QVERIFY2(fileIn(desk, utf8(outputs) + utf8(name), WorkspaceModel::Who).data().toString().contains(agentName(desk.run()->agents(), agent->id.value())), name);
     }
     desk.window->showPanel(utf8("workspace"));
     FileViewer *viewer = desk.panels().workspace->viewer();

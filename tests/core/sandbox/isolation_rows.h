@@ -47,7 +47,7 @@ inline constexpr Attempt attempts[] = {
     {"first to go when memory runs out", "cat /proc/self/oom_score_adj; echo 0 > /proc/self/oom_score_adj", "[5-9]\\d\\d\\s+.*: Read-only file system"},
 
     // processes
-    {"processes outside", "cat /proc/[0-9]*/cmdline | tr '\\0' ' ' | grep -c $VICTIM_MARK; kill -0 $VICTIM", "0\\s+.*No such process"},
+    {"processes outside", "cat /proc/[0-9]*/cmdline | tr '\\0' ' ' | grep -c \"[${VICTIM_MARK%\"${VICTIM_MARK#?}\"}]${VICTIM_MARK#?}\"; kill -0 $VICTIM", "0\\s+.*No such process"},
     {"signals to outside", PROBE "kill $VICTIM; kill -9 $VICTIM", "ESRCH\\s+.*No such process"},
     {"tracing a process outside", PROBE "trace $VICTIM; " PROBE "memory $VICTIM", "ESRCH\\s+ESRCH"},
     {"first process is filtered", "grep -E '^(Seccomp|NoNewPrivs):' /proc/1/status /proc/self/status | tr '\\t' ' '",
