@@ -50,6 +50,8 @@ private Q_SLOTS:
             QCOMPARE(intOf(memberOf(members[text("LoopDetection")], "settings"), "hard_limit"), 7);
             QCOMPARE(stringOf(members[text("PiiRedaction")], "state"), text("on"));
             QCOMPARE(stringOf(members[text("ViewImage")], "state"), text("per run"));
+            QCOMPARE(stringOf(memberOf(members[text("ToolReceipt")], "settings"), "receipts_render_mode"),
+                     agent == QByteArrayView("lead") ? text("delegation_only") : text("always"));
             const bool lead = agent == QByteArrayView("lead");
             QCOMPARE(members.contains(text("Title")), lead);
             QCOMPARE(members.contains(text("SubagentDateContext")), !lead);
