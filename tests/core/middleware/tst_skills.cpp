@@ -9,7 +9,9 @@
 #include "tests/support/skill_disk.h"
 #include "tests/support/test_main.h"
 
+#include <QSemaphore>
 #include <QTest>
+#include <QThreadPool>
 
 namespace tst_skills {
 
@@ -332,8 +334,14 @@ private Q_SLOTS:
         std::stop_source stop;
         m_runtime->stop = stop.get_token();
         ModelCall call = modelCall(m_runtime, {withId("u", humanMessage(utf8("/a x")))});
+        // The look takes place on the pool: it must not be over before it is cancelled. The jobs may outlast this function.
+        QThreadPool *pool = QThreadPool::globalInstance();
+        const auto gate = std::make_shared<QSemaphore>();
+        for (int i = 0; i < pool->maxThreadCount(); ++i)
+            pool->start([gate] { gate->acquire(); });
         auto task = activation()->runModel(std::move(call), asking(m_asked));
         stop.request_stop();
+        gate->release(pool->maxThreadCount());
         const auto response = awaited(std::move(task));
         QVERIFY(!response && response.error().isCancelled());
         QVERIFY(m_asked->calls.empty());
