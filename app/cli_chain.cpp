@@ -12,7 +12,7 @@ namespace {
 QStringList hooksOf(const ChainEntry &entry)
 {
     QStringList names;
-    for (const Hook hook : {Hook::BeforeAgent, Hook::BeforeModel, Hook::WrapModelCall, Hook::AfterModel, Hook::WrapToolCall, Hook::AfterAgent}) {
+    for (const Hook hook : allHooks) {
         if (entry.hooks.testFlag(hook))
             names.append(hookName(hook));
     }
@@ -65,18 +65,12 @@ void printJson(const ChainListing &listing)
 {
     Json members = Json::array();
     for (const ChainEntry &entry : listing.entries) {
-        Json hooks = Json::array();
-        for (const QString &hook : hooksOf(entry))
-            hooks.push_back(toUtf8(hook));
-        members.push_back({{"name", toUtf8(entry.name)}, {"purpose", toUtf8(entry.purpose)}, {"state", toUtf8(stateOf(entry))}, {"hooks", hooks},
+        members.push_back({{"name", toUtf8(entry.name)}, {"purpose", toUtf8(entry.purpose)}, {"state", toUtf8(stateOf(entry))}, {"hooks", namesToJson(hooksOf(entry))},
                            {"key", toUtf8(entry.key)}, {"settings", entry.settings}});
     }
     Json order = Json::object();
-    for (const auto &[hook, names] : listing.order) {
-        order[toUtf8(hook)] = Json::array();
-        for (const QString &name : names)
-            order[toUtf8(hook)].push_back(toUtf8(name));
-    }
+    for (const auto &[hook, names] : listing.order)
+        order[toUtf8(hook)] = namesToJson(names);
     print(QString::fromUtf8(dumpJson({{"agent", toUtf8(listing.agent)}, {"config", toUtf8(listing.configFile)}, {"members", members}, {"order", order}})));
 }
 
@@ -88,7 +82,7 @@ int chain(const QStringList &arguments)
     parser.setApplicationDescription(QStringLiteral("Prints the middleware chain as a run would have it: who stands where, its hooks and settings."));
     const QCommandLineOption agent({QStringLiteral("a"), QStringLiteral("agent")},
                                    QStringLiteral("lead (default), subagent, or a type of subagent."), QStringLiteral("AGENT"), QStringLiteral("lead"));
-    const QCommandLineOption config({QStringLiteral("c"), QStringLiteral("config")}, QStringLiteral("Configuration file."), QStringLiteral("FILE"));
+    const QCommandLineOption config = configOption();
     const QCommandLineOption json(QStringLiteral("json"), QStringLiteral("One JSON object."));
     const CommandForm form{QStringLiteral("paddock chain"), 0, 0,
                            QStringLiteral("  paddock chain\n  paddock chain --agent subagent --config ./config.yaml\n  paddock chain --json | jq .order"),

@@ -315,14 +315,12 @@ Result<std::shared_ptr<Chain>> Chain::compile(std::vector<MiddlewarePtr> members
     auto compiled = std::make_shared<Compiled>();
     compiled->members = members;
     compiled->tracer = std::make_shared<Tracer>(names, std::move(options.trace));
-    constexpr std::array hooks{Hook::BeforeAgent, Hook::BeforeModel, Hook::WrapModelCall,
-                               Hook::AfterModel, Hook::WrapToolCall, Hook::AfterAgent};
-    for (std::size_t h = 0; h < hooks.size(); ++h) {
+    for (std::size_t h = 0; h < allHooks.size(); ++h) {
         for (std::size_t i = 0; i < members.size(); ++i) {
-            if (members[i]->hooks().testFlag(hooks[h]))
+            if (members[i]->hooks().testFlag(allHooks[h]))
                 compiled->order[h].push_back(int(i));
         }
-        if (hooks[h] == Hook::AfterModel || hooks[h] == Hook::AfterAgent)
+        if (allHooks[h] == Hook::AfterModel || allHooks[h] == Hook::AfterAgent)
             std::reverse(compiled->order[h].begin(), compiled->order[h].end());
     }
     std::shared_ptr<Chain> chain(new Chain);

@@ -18,14 +18,6 @@ struct Page {
     const char *perRun = "";
 };
 
-Json texts(const QStringList &list)
-{
-    Json out = Json::array();
-    for (const QString &one : list)
-        out.push_back(toUtf8(one));
-    return out;
-}
-
 Json optional(std::optional<qint64> value)
 {
     return value ? Json(*value) : Json(nullptr);
@@ -40,7 +32,7 @@ Json outputBudget(const O &o)
     return {{"externalize_min_chars", b.externalizeMinChars}, {"preview_head_chars", b.previewHeadChars},
             {"preview_tail_chars", b.previewTailChars}, {"fallback_max_chars", b.fallbackMaxChars},
             {"fallback_head_chars", b.fallbackHeadChars}, {"fallback_tail_chars", b.fallbackTailChars},
-            {"storage_subdir", toUtf8(b.storageSubdir)}, {"exempt_tools", texts(b.exemptTools)}, {"tool_overrides", overrides},
+            {"storage_subdir", toUtf8(b.storageSubdir)}, {"exempt_tools", namesToJson(b.exemptTools)}, {"tool_overrides", overrides},
             {"elide_superseded_writes", b.elideSupersededWrites}, {"superseded_write_min_chars", b.supersededWriteMinChars},
             {"keep_recent_writes", b.keepRecentWrites}};
 }
@@ -65,7 +57,7 @@ Json progress(const O &o)
     exempt.sort();
     return {{"stagnation_threshold", o.progress.stagnationThreshold}, {"warn_escalation_count", o.progress.warnEscalationCount},
             {"inject_assessment", o.progress.injectAssessment}, {"jaccard_similarity_threshold", o.progress.similarityThreshold},
-            {"min_word_count_for_similarity", o.progress.minWordsForSimilarity}, {"exempt_tools", texts(exempt)},
+            {"min_word_count_for_similarity", o.progress.minWordsForSimilarity}, {"exempt_tools", namesToJson(exempt)},
             {"max_tracked_threads", o.progress.maxTrackedThreads}};
 }
 

@@ -5,6 +5,7 @@
 #include "core/llm/chat_model.h"
 #include "core/tool/tool.h"
 
+#include <array>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -23,6 +24,10 @@ enum class Hook : unsigned {
 };
 Q_DECLARE_FLAGS(Hooks, Hook)
 Q_DECLARE_OPERATORS_FOR_FLAGS(Hooks)
+
+/// In the order of a run.
+inline constexpr std::array allHooks{Hook::BeforeAgent, Hook::BeforeModel, Hook::WrapModelCall,
+                                     Hook::AfterModel, Hook::WrapToolCall, Hook::AfterAgent};
 
 /// "before_agent", …
 QString hookName(Hook hook);

@@ -47,7 +47,7 @@ Result<ChainListing> listChain(const QString &configPath, const QString &agent)
     if (!chain)
         return fail(chain.error());
     listing.entries = describeChain(lead ? leadSlots() : subagentSlots(), *options);
-    for (const Hook hook : {Hook::BeforeAgent, Hook::BeforeModel, Hook::WrapModelCall, Hook::AfterModel, Hook::WrapToolCall, Hook::AfterAgent})
+    for (const Hook hook : allHooks)
         listing.order.emplace_back(hookName(hook), (*chain)->order(hook));
     return listing;
 }

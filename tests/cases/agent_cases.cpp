@@ -33,24 +33,6 @@ Json orNull(const std::optional<QString> &text)
     return text ? toJson(*text) : Json(nullptr);
 }
 
-Json listOf(const QStringList &list)
-{
-    Json out = Json::array();
-    for (const QString &item : list)
-        out.push_back(toUtf8(item));
-    return out;
-}
-
-std::optional<QStringList> optionalList(const Json &value)
-{
-    if (!value.is_array())
-        return std::nullopt;
-    QStringList list;
-    for (const Json &item : value)
-        list.append(textOf(item));
-    return list;
-}
-
 Result<MessageList> messagesOf(const Json &list)
 {
     MessageList messages;

@@ -29,14 +29,6 @@ std::vector<std::pair<QString, QString>> pairsOf(const Json &object)
     return pairs;
 }
 
-Json listOf(const QStringList &strings)
-{
-    Json list = Json::array();
-    for (const QString &item : strings)
-        list.push_back(toJson(item));
-    return list;
-}
-
 Json runtimeError(const Json &expect, const Error &error)
 {
     Json actual{{"error", "RuntimeError"}, {"message", toJson(error.message)}};

@@ -62,9 +62,6 @@ private:
     EventLog m_log;
 };
 
-constexpr std::array allHooks{Hook::BeforeAgent, Hook::BeforeModel, Hook::WrapModelCall,
-                              Hook::AfterModel, Hook::WrapToolCall, Hook::AfterAgent};
-
 Hooks hooksOf(const Json &names)
 {
     Hooks hooks;

@@ -23,25 +23,6 @@ Verdict compared(const Json &testCase, const Json &actual)
     return verdictOf(mismatch(memberOf(testCase, "expect"), actual));
 }
 
-template<typename List>
-Json listOf(const List &names)
-{
-    Json out = Json::array();
-    for (const QString &name : names)
-        out.push_back(toUtf8(name));
-    return out;
-}
-
-std::optional<QStringList> optionalList(const Json &value)
-{
-    if (!value.is_array())
-        return std::nullopt;
-    QStringList list;
-    for (const Json &item : value)
-        list.append(textOf(item));
-    return list;
-}
-
 Task<Result<ModelResponse>> answered(std::shared_ptr<std::optional<ModelCall>> seen, ModelCall call)
 {
     seen->emplace(std::move(call));

@@ -108,8 +108,6 @@ std::vector<MiddlewarePtr> membersOf(bool lead)
     return lead ? buildLeadMiddlewares(everything()) : buildSubagentMiddlewares(everything());
 }
 
-constexpr Hook allHooks[] = {Hook::BeforeAgent, Hook::BeforeModel, Hook::WrapModelCall, Hook::AfterModel, Hook::WrapToolCall, Hook::AfterAgent};
-
 int placeOf(const std::vector<MiddlewarePtr> &members, const char *name)
 {
     for (std::size_t i = 0; i < members.size(); ++i) {

@@ -171,8 +171,7 @@ private Q_SLOTS:
     void namesMemberAndHookOfAnException_data()
     {
         QTest::addColumn<int>("hook");
-        for (const Hook hook : {Hook::BeforeAgent, Hook::BeforeModel, Hook::WrapModelCall, Hook::AfterModel, Hook::WrapToolCall,
-                                Hook::AfterAgent})
+        for (const Hook hook : allHooks)
             QTest::newRow(qPrintable(hookName(hook))) << int(hook);
     }
     void namesMemberAndHookOfAnException()
