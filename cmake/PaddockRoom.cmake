@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: The Paddock authors
 
-# paddock_room(<top> <room> SOURCES files… [HEADERS files…] [PUBLIC libs…] [PRIVATE libs…])
+# paddock_room(<top> <room> [MOC] SOURCES files… [HEADERS files…] [PUBLIC libs…] [PRIVATE libs…])
 # One room = one static library paddock_<top>_<room> with the alias Paddock::<top>::<room>.
+# MOC: the room has classes with Q_OBJECT. It costs seconds for each target, so only who needs it asks for it.
 # Includes are rooted at the top of the tree, so that each include line names the room it crosses into.
 function(paddock_room top room)
-    cmake_parse_arguments(R "" "" "SOURCES;HEADERS;PUBLIC;PRIVATE" ${ARGN})
+    cmake_parse_arguments(R "MOC" "" "SOURCES;HEADERS;PUBLIC;PRIVATE" ${ARGN})
     set(target paddock_${top}_${room})
     if(R_SOURCES)
         add_library(${target} STATIC ${R_SOURCES} ${R_HEADERS})
         target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR})
         target_link_libraries(${target} PUBLIC paddock_options ${R_PUBLIC} PRIVATE paddock_warnings ${R_PRIVATE})
+        set_target_properties(${target} PROPERTIES AUTOMOC ${R_MOC})
         paddock_pch(${target} ${top})
     else()
         add_library(${target} INTERFACE)
@@ -82,6 +84,7 @@ function(paddock_test name)
     list(TRANSFORM T_SOURCES PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
     if(NOT TARGET ${T_PROGRAM})
         add_executable(${T_PROGRAM})
+        set_target_properties(${T_PROGRAM} PROPERTIES AUTOMOC ON) # each test is a QObject
         target_include_directories(${T_PROGRAM} PRIVATE ${PROJECT_SOURCE_DIR})
         target_link_libraries(${T_PROGRAM} PRIVATE paddock_options paddock_warnings paddock_test_main Qt6::Test)
         target_compile_definitions(${T_PROGRAM} PRIVATE PADDOCK_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
