@@ -45,6 +45,9 @@ private:
         write(QStringLiteral("it's \"odd\" name.py"), "# FIXME later\nprint('x')\n");
         write(QStringLiteral("run.sh"), "#!/bin/sh\necho ok\n");
         write(QStringLiteral("Makefile"), "all:\n\ttrue\n");
+        write(QStringLiteral("größe.c"), "int größe; // FIXME\n");
+        write(QStringLiteral("closed.c"), "int closed; // TODO\n");
+        QFile::setPermissions(folder + QStringLiteral("/closed.c"), {});
     }
 
     void checkOwners(const Outcome &o) const
@@ -86,7 +89,9 @@ private:
         QFile report(it.next());
         QVERIFY(report.open(QIODevice::ReadOnly));
         const QByteArray text = report.readAll();
-        QVERIFY2(text.contains("| 1 |") || text.contains("TODO"), text.constData());
+        for (const char *line : {"| Files | 5 |", "| Lines | 12 |", "| Not readable, not counted | folders 0, files 1 |", "| Marks (TODO, FIXME) | 3 |",
+                                 "| 1 | ./größe.c |", "| 1 | ./it's \"odd\" name.py |", "| 5 | ./main.c:1 | `int main(void)` |"})
+            QVERIFY2(text.contains(line), text.constData());
     }
 
     /// The rows of the table of functions in the report of a run; a word when the run failed.
