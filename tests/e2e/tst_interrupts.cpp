@@ -40,6 +40,13 @@ Json delegatingScenario()
 
 } // namespace
 
+/// Qt uses vfork only where no sanitizer is at work (see SupervisedProcess::launch).
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool forksPrograms = true;
+#else
+constexpr bool forksPrograms = false;
+#endif
+
 class InterruptsTest : public QObject
 {
     Q_OBJECT
@@ -190,6 +197,8 @@ private Q_SLOTS:
 
     void killedWhileTheSandboxStarts()
     {
+        if (forksPrograms)
+            QSKIP("under a sanitizer Qt starts programs by fork, and a forked child waits for ever for a parent that was killed");
         constexpr int rounds = 20;
         const QString scenario = m_program->scenario(commandScenario({bashCall(text("endless"), text("sleep 4711"))}));
         for (int round = 0; round < rounds; ++round) {
@@ -203,6 +212,8 @@ private Q_SLOTS:
 
     void killedWhileServingStarts()
     {
+        if (forksPrograms)
+            QSKIP("under a sanitizer Qt starts programs by fork, and a forked child waits for ever for a parent that was killed");
         constexpr int rounds = 10;
         for (int round = 0; round < rounds; ++round) {
             const QString socket = m_program->folder(text("sockets")) + text("/%1.sock").arg(round);
