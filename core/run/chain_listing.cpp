@@ -21,7 +21,6 @@ Result<ChainOptions> subagentOptionsFor(const Config &config, const QString &typ
         return fail(ErrorCode::NotFound, QStringLiteral("There is no agent '%1'; choose one of %2").arg(type, names.join(u", ")));
     }
     ChainOptions options = chainOptions(config, {}, {}, {});
-    options.receiptRenderMode = ReceiptRenderMode::Always; // as its row makes it, whatever the lead's is
     const ResolvedSubagent resolved = resolveSubagent(*definition, subagents, {{}, {}, {}, options.summarization});
     return subagentChainOptions(std::move(options), resolved.tokenBudget);
 }

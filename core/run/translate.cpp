@@ -174,6 +174,7 @@ ChainOptions leadChainOptions(ChainOptions options, const Config &config, bool s
 
 ChainOptions subagentChainOptions(ChainOptions options, const std::optional<SubagentTokenBudget> &budget)
 {
+    options.receiptRenderMode = ReceiptRenderMode::Always; // as the row of its chain makes it, whatever the lead's is
     options.tokenBudget = budget.has_value();
     if (budget)
         options.budget = {budget->maxTokens, budget->maxInputTokens, budget->maxOutputTokens, budget->warn, budget->hard};
