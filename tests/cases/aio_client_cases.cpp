@@ -5,6 +5,7 @@
 #include "core/sandbox/aio/shell_text.h"
 #include "core/wire/sandbox_api.h"
 #include "tests/cases/aio_case_support.h"
+#include "tests/support/sanitizer.h"
 
 #include <QFile>
 #include <QUrlQuery>
@@ -361,9 +362,8 @@ Json rawCall(const aio::AioClient &client, const Json &request)
 /// Resident memory in MiB.
 qint64 residentMiB()
 {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    return 0; // they keep what was freed, and shadows of it
-#endif
+    if (underSanitizer)
+        return 0;
     QFile file(QStringLiteral("/proc/self/statm"));
     return file.open(QIODevice::ReadOnly) ? file.readAll().split(' ').value(1).toLongLong() * 4096 / 1048576 : 0;
 }

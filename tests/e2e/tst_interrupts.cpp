@@ -4,6 +4,7 @@
 // it, and the next run works in the same place.
 
 #include "tests/support/paddock_program.h"
+#include "tests/support/sanitizer.h"
 #include "tests/support/test_main.h"
 
 #include <QRandomGenerator>
@@ -38,14 +39,10 @@ Json delegatingScenario()
     return scenario;
 }
 
-} // namespace
+/// What the vfork of SupervisedProcess::launch prevents.
+constexpr const char *forkedChildWaits = "under a sanitizer Qt starts programs by fork, and a forked child waits for ever for a parent that was killed";
 
-/// Qt uses vfork only where no sanitizer is at work (see SupervisedProcess::launch).
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool forksPrograms = true;
-#else
-constexpr bool forksPrograms = false;
-#endif
+} // namespace
 
 class InterruptsTest : public QObject
 {
@@ -197,8 +194,8 @@ private Q_SLOTS:
 
     void killedWhileTheSandboxStarts()
     {
-        if (forksPrograms)
-            QSKIP("under a sanitizer Qt starts programs by fork, and a forked child waits for ever for a parent that was killed");
+        if (underSanitizer)
+            QSKIP(forkedChildWaits);
         constexpr int rounds = 20;
         const QString scenario = m_program->scenario(commandScenario({bashCall(text("endless"), text("sleep 4711"))}));
         for (int round = 0; round < rounds; ++round) {
@@ -212,8 +209,8 @@ private Q_SLOTS:
 
     void killedWhileServingStarts()
     {
-        if (forksPrograms)
-            QSKIP("under a sanitizer Qt starts programs by fork, and a forked child waits for ever for a parent that was killed");
+        if (underSanitizer)
+            QSKIP(forkedChildWaits);
         constexpr int rounds = 10;
         for (int round = 0; round < rounds; ++round) {
             const QString socket = m_program->folder(text("sockets")) + text("/%1.sock").arg(round);
