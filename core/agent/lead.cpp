@@ -47,17 +47,6 @@ Json leadValues(const Lead &lead)
     return values;
 }
 
-std::optional<QStringList> availableSkills(const Json &values)
-{
-    const Json &names = memberOf(values, "available_skills");
-    if (!names.is_array())
-        return std::nullopt;
-    QStringList list;
-    for (const Json &name : names)
-        list.append(textOf(name));
-    return list;
-}
-
 Task<Result<AgentSpec>> makeSpec(LeadPtr lead, EventSink events)
 {
     const auto dispatcher = std::make_shared<SubagentExecutor>(
@@ -69,7 +58,7 @@ Task<Result<AgentSpec>> makeSpec(LeadPtr lead, EventSink events)
     auto tools = lead->services->tools(wanted);
     if (!tools)
         co_return fail(tools.error());
-    auto gear = co_await gearFor(lead->services, std::move(*tools), lead->model, availableSkills(lead->request.values), events);
+    auto gear = co_await gearFor(lead->services, std::move(*tools), lead->model, namesFromJson(memberOf(lead->request.values, "available_skills")), events);
     if (!gear)
         co_return fail(gear.error());
     auto chain = lead->services->leadChain(gear->chain);

@@ -23,16 +23,6 @@ namespace {
 
 using StatePtr = std::shared_ptr<const SubagentExecutor::State>;
 
-std::optional<QStringList> stringList(const Json &value)
-{
-    if (!value.is_array())
-        return std::nullopt;
-    QStringList list;
-    for (const Json &item : value)
-        list.append(textOf(item));
-    return list;
-}
-
 MessagePtr failure(const QString &error, const QString &callId)
 {
     SubagentReport report;
@@ -52,7 +42,7 @@ Result<ResolvedSubagent> resolve(const SubagentExecutor::State &state, const Sub
     ResolveContext context;
     context.parentModel = stringOf(request.parent.runtime->values, "model_name");
     context.models = state.services->models;
-    context.parentSkills = stringList(memberOf(request.parent.runtime->values, "available_skills"));
+    context.parentSkills = namesFromJson(memberOf(request.parent.runtime->values, "available_skills"));
     context.summarization = state.services->summarization;
     ResolvedSubagent resolved = resolveSubagent(*definition, state.services->subagents, context);
     if (!resolved.model)

@@ -269,4 +269,22 @@ bool boolOf(const Json &object, const char *key, bool fallback)
     return member.is_boolean() ? member.get<bool>() : fallback;
 }
 
+Json namesToJson(const QStringList &names)
+{
+    Json list = Json::array();
+    for (const QString &name : names)
+        list.push_back(toUtf8(name));
+    return list;
+}
+
+std::optional<QStringList> namesFromJson(const Json &list)
+{
+    if (!list.is_array())
+        return std::nullopt;
+    QStringList names;
+    for (const Json &name : list)
+        names.append(textOf(name));
+    return names;
+}
+
 } // namespace paddock

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <QByteArray>
-#include <QString>
+#include <QStringList>
 
 #include <nlohmann/json.hpp>
 
@@ -43,5 +43,9 @@ bool boolOf(const Json &object, const char *key, bool fallback = false);
 const Json &memberOf(const Json &object, const char *key);
 /// The string inside a JSON string value; empty for any other type.
 QString textOf(const Json &value);
+
+/// A list of names (or other short texts), and back: nothing when it is no list, an empty text for an item that is none.
+Json namesToJson(const QStringList &names);
+std::optional<QStringList> namesFromJson(const Json &list);
 
 } // namespace paddock

@@ -14,18 +14,10 @@ namespace {
 constexpr int formatVersion = 1;
 constexpr int maxEventDepth = 256;
 
-Json stringList(const QStringList &list)
-{
-    Json out = Json::array();
-    for (const QString &item : list)
-        out.push_back(toUtf8(item));
-    return out;
-}
-
 struct Writer {
     Json out = Json::object();
     void operator()(const char *name, QString &v) { out[name] = toUtf8(v); }
-    void operator()(const char *name, QStringList &v) { out[name] = stringList(v); }
+    void operator()(const char *name, QStringList &v) { out[name] = namesToJson(v); }
     void operator()(const char *name, int &v) { out[name] = v; }
     void operator()(const char *name, qint64 &v) { out[name] = v; }
     void operator()(const char *name, bool &v) { out[name] = v; }
@@ -88,7 +80,7 @@ Json spanFields(const MiddlewareSpan &e)
     Json out{{"name", toUtf8(e.name)}, {"hook", toUtf8(e.hook)}, {"turn", e.turn}, {"index", e.index}, {"start_us", e.startUs},
              {"duration_us", e.durationUs},
              {"changes", Json{{"added", e.added}, {"removed", e.removed}, {"edited", e.edited},
-                              {"state_keys", stringList(e.stateKeys)}, {"tokens", e.tokens}}},
+                              {"state_keys", namesToJson(e.stateKeys)}, {"tokens", e.tokens}}},
              {"persistent", e.persistent}};
     if (!e.call.isEmpty())
         out["call"] = toUtf8(e.call);

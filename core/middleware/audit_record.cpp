@@ -30,13 +30,10 @@ void recordPromotion(const RuntimeContext &runtime, PromotionClaims &claims, con
     const QStringList fresh = claims.claim(names);
     if (fresh.isEmpty())
         return;
-    Json list = Json::array();
-    for (const QString &name : fresh)
-        list.push_back(toUtf8(name));
     const Json &agent = memberOf(runtime.values, "agent_id");
     recordMiddleware(runtime, QStringLiteral("tool_promotion"), QStringLiteral("promote"),
                      Json{{"source", toUtf8(source)},
-                          {"tool_names", std::move(list)},
+                          {"tool_names", namesToJson(fresh)},
                           {"count", fresh.size()},
                           {"is_subagent", boolOf(runtime.values, "is_subagent")},
                           {"agent_id", agent.is_string() ? agent : Json()}});

@@ -83,14 +83,6 @@ Result<QStringList> idsOf(const Json &list)
     return ids;
 }
 
-Json jsonOf(const QStringList &ids)
-{
-    Json list = Json::array();
-    for (const QString &id : ids)
-        list.push_back(toUtf8(id));
-    return list;
-}
-
 /// What `selected` names, checked part by part.
 class Selection
 {
@@ -120,7 +112,7 @@ public:
     }
     void writeTo(Json &canonical) const
     {
-        canonical["dataset_ids"] = jsonOf(m_datasets);
+        canonical["dataset_ids"] = namesToJson(m_datasets);
         if (!m_filters.empty())
             canonical["document_filters"] = m_filters;
         if (!m_display.is_null())
@@ -164,7 +156,7 @@ private:
                 return refused(QStringLiteral("a dataset may have one filter only"));
             total += std::size_t(ids->size());
             m_documents.insert(*dataset, QSet<QString>(ids->begin(), ids->end()));
-            m_filters.push_back(Json{{"dataset_id", toUtf8(*dataset)}, {"document_ids", jsonOf(*ids)}});
+            m_filters.push_back(Json{{"dataset_id", toUtf8(*dataset)}, {"document_ids", namesToJson(*ids)}});
         }
         if (total > maxDocuments)
             return refused(QStringLiteral("%1 document ids, at most %2 are allowed").arg(total).arg(maxDocuments));

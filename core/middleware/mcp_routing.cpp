@@ -25,10 +25,7 @@ Task<Result<StateUpdate>> McpRoutingMiddleware::beforeModel(AgentState state, Ru
     }
     if (fresh.isEmpty())
         co_return update;
-    Json names = Json::array();
-    for (const QString &name : std::as_const(fresh))
-        names.push_back(toUtf8(name));
-    update.channels["promoted"] = Json{{"catalog_hash", toUtf8(m_options.tools.catalogHash)}, {"names", std::move(names)}};
+    update.channels["promoted"] = Json{{"catalog_hash", toUtf8(m_options.tools.catalogHash)}, {"names", namesToJson(fresh)}};
     if (m_options.claims)
         recordPromotion(*runtime, *m_options.claims, QStringLiteral("routing_hint"), fresh);
     co_return update;

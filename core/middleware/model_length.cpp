@@ -45,14 +45,12 @@ Task<Result<StateUpdate>> ModelLengthMiddleware::afterModel(AgentState state, Ru
     if (stopReasonOf(*runtime).isEmpty()) // an earlier cap says more
         setStopReason(*runtime, QStringLiteral("model_length_capped"));
     const bool calls = hasCalls(*last);
-    Json names = Json::array();
-    for (const QString &name : calls ? callNames(*last) : QStringList())
-        names.push_back(toUtf8(name));
+    const QStringList names = calls ? callNames(*last) : QStringList();
     const Json mark{{"detector", toUtf8(termination->detector)},
                     {"reason_field", toUtf8(termination->field)},
                     {"reason_value", toUtf8(termination->value)},
                     {"suppressed_tool_call_count", names.size()},
-                    {"suppressed_tool_call_names", names}};
+                    {"suppressed_tool_call_names", namesToJson(names)}};
     recordAct(*runtime, QStringLiteral("model_length"), *this, Hook::AfterModel,
               calls ? QStringLiteral("suppress_tool_calls") : QStringLiteral("mark"), mark);
     if (calls || !hasVisibleText(*last))

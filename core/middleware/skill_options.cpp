@@ -18,14 +18,6 @@ QString newOwnerToken()
     return QString::fromLatin1(bytes.toBase64(QByteArray::Base64UrlEncoding | QByteArray::OmitTrailingEquals));
 }
 
-Json namesToJson(const QStringList &names)
-{
-    Json list = Json::array();
-    for (const QString &name : names)
-        list.push_back(toUtf8(name));
-    return list;
-}
-
 QString slashSkillPath(const Json &values, const QString &ownerToken)
 {
     const Json &source = memberOf(values, slashSourceKey);

@@ -27,7 +27,6 @@ inline constexpr const char *activeSecretsKey = "__active_skill_secrets";
 inline constexpr const char *secretsAuditKey = "__skill_secrets_binding_audit";
 inline constexpr const char *policyDecisionKey = "__skill_tool_policy_decision";
 
-Json namesToJson(const QStringList &names);
 /// The container path of the skill that a slash command of this chain named; empty for none and for a forged entry.
 QString slashSkillPath(const Json &values, const QString &ownerToken);
 /// The normalized paths of the channel skill_context, in order, each once.

@@ -35,10 +35,7 @@ std::optional<Timestamp> parseTimestamp(const QString &text)
 
 Json toJson(const QStringList &list)
 {
-    Json out = Json::array();
-    for (const QString &item : list)
-        out.push_back(paddock::toJson(item));
-    return out;
+    return namesToJson(list);
 }
 
 FieldReader::FieldReader(const Json &object, Json loc)

@@ -269,13 +269,13 @@ Verdict prompt(const Json &testCase)
 {
     const Json input = expandParts(memberOf(testCase, "input"));
     if (stringOf(input, "op") == u"prompt.deferred")
-        return compared(testCase, Json{{"text", toJson(deferredToolsSection(optionalList(memberOf(input, "names")).value_or(QStringList())))}});
+        return compared(testCase, Json{{"text", toJson(deferredToolsSection(namesFromJson(memberOf(input, "names")).value_or(QStringList())))}});
     SubagentPromptParts parts;
     parts.rolePrompt = stringOf(input, "role_prompt");
-    const QStringList skills = optionalList(memberOf(input, "skills")).value_or(QStringList());
+    const QStringList skills = namesFromJson(memberOf(input, "skills")).value_or(QStringList());
     if (!skills.isEmpty())
         parts.skillSection = QStringLiteral("<skill_system>%1</skill_system>").arg(skills.join(u' '));
-    parts.deferredTools = optionalList(memberOf(input, "deferred")).value_or(QStringList());
+    parts.deferredTools = namesFromJson(memberOf(input, "deferred")).value_or(QStringList());
     if (boolOf(input, "routing_hints"))
         parts.routingHints = QStringLiteral("<mcp_routing_hints></mcp_routing_hints>");
     parts.task = stringOf(input, "task", QStringLiteral("task"));
@@ -287,7 +287,7 @@ Verdict prompt(const Json &testCase)
     int inSystem = 0;
     for (const QString &criterion : parts.criteria)
         inSystem += made.system.contains(QStringLiteral("- ") + criterion) ? 1 : 0;
-    return compared(testCase, Json{{"system_parts", listOf(made.parts)},
+    return compared(testCase, Json{{"system_parts", namesToJson(made.parts)},
                                    {"messages", roles},
                                    {"criteria_in_task", made.task.count(QStringLiteral("\n- "))},
                                    {"criteria_in_system", inSystem}});
@@ -298,20 +298,20 @@ Verdict resolve(const Json &testCase)
     const Json &input = memberOf(testCase, "input");
     const SubagentOptions options = subagentOptionsFrom(memberOf(input, "subagents"));
     const bool bash = !input.contains("sandbox") || isHostBashAllowed(memberOf(input, "sandbox"));
-    const QStringList available = availableSubagents(options, bash, optionalList(memberOf(input, "allowed_subagents")));
+    const QStringList available = availableSubagents(options, bash, namesFromJson(memberOf(input, "allowed_subagents")));
     const auto definition = findSubagent(options, stringOf(input, "name"));
-    Json actual{{"found", definition.has_value()}, {"available", listOf(available)}};
+    Json actual{{"found", definition.has_value()}, {"available", namesToJson(available)}};
     if (definition) {
         ResolveContext context;
         context.parentModel = stringOf(input, "parent_model");
-        context.models = input.contains("models") ? optionalList(memberOf(input, "models")).value_or(QStringList()) : QStringList{QStringLiteral("m1")};
-        context.parentSkills = optionalList(memberOf(input, "parent_skills"));
+        context.models = input.contains("models") ? namesFromJson(memberOf(input, "models")).value_or(QStringList()) : QStringList{QStringLiteral("m1")};
+        context.parentSkills = namesFromJson(memberOf(input, "parent_skills"));
         context.summarization = boolOf(input, "summarization");
         const ResolvedSubagent resolved = resolveSubagent(*definition, options, context);
         actual["timeout"] = resolved.definition.timeoutSeconds;
         actual["max_turns"] = resolved.definition.maxTurns;
         actual["model"] = resolved.model ? toJson(*resolved.model) : Json("error");
-        actual["skills"] = resolved.definition.skills ? listOf(*resolved.definition.skills) : Json(nullptr);
+        actual["skills"] = resolved.definition.skills ? namesToJson(*resolved.definition.skills) : Json(nullptr);
         actual["budget"] = resolved.tokenBudget ? Json(resolved.tokenBudget->maxTokens) : Json(nullptr);
         actual["polls"] = pollBudget(resolved.definition.timeoutSeconds);
     }
@@ -321,16 +321,16 @@ Verdict resolve(const Json &testCase)
 Verdict toolsFilter(const Json &testCase)
 {
     const Json &input = memberOf(testCase, "input");
-    const auto list = [&](const char *key) { return optionalList(memberOf(input, key)); };
-    return compared(testCase, Json{{"tools", listOf(filterTools(list("tools").value_or(QStringList()), list("allow"),
+    const auto list = [&](const char *key) { return namesFromJson(memberOf(input, key)); };
+    return compared(testCase, Json{{"tools", namesToJson(filterTools(list("tools").value_or(QStringList()), list("allow"),
                                                                 list("deny").value_or(QStringList())))}});
 }
 
 Verdict skillsMerge(const Json &testCase)
 {
     const Json &input = memberOf(testCase, "input");
-    const auto merged = mergeSkills(optionalList(memberOf(input, "parent")), optionalList(memberOf(input, "child")));
-    return compared(testCase, Json{{"skills", merged ? listOf(*merged) : Json(nullptr)}});
+    const auto merged = mergeSkills(namesFromJson(memberOf(input, "parent")), namesFromJson(memberOf(input, "child")));
+    return compared(testCase, Json{{"skills", merged ? namesToJson(*merged) : Json(nullptr)}});
 }
 
 // ---- sandbox.json
@@ -339,7 +339,7 @@ Verdict delegate(const Json &testCase)
 {
     const Json &input = memberOf(testCase, "input");
     const bool allowed = isHostBashAllowed(memberOf(input, "sandbox"));
-    const auto visible = optionalList(memberOf(input, "visible_names"));
+    const auto visible = namesFromJson(memberOf(input, "visible_names"));
     const auto refusal = refuseDelegation(stringOf(memberOf(input, "task"), "subagent_type"), allowed,
                                           visible ? *visible : availableSubagents({}, allowed, std::nullopt), false);
     if (!refusal)

@@ -29,10 +29,8 @@ Verdict split(const Json &testCase)
 {
     const Json input = expandParts(memberOf(testCase, "input"));
     const Json &expect = memberOf(testCase, "expect");
-    Json parts = Json::array();
-    for (const QString &part : shell_audit::split(stringOf(input, "command"), boolOf(input, "split_pipes")))
-        parts.push_back(toUtf8(part));
-    return verdictOf(mismatch(expect, valueOf(expect, parts)));
+    const QStringList parts = shell_audit::split(stringOf(input, "command"), boolOf(input, "split_pipes"));
+    return verdictOf(mismatch(expect, valueOf(expect, namesToJson(parts))));
 }
 
 QString commandOf(const Json &input)

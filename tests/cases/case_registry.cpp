@@ -165,22 +165,4 @@ Json expandParts(const Json &value)
     return value;
 }
 
-Json listOf(const QStringList &names)
-{
-    Json list = Json::array();
-    for (const QString &name : names)
-        list.push_back(toUtf8(name));
-    return list;
-}
-
-std::optional<QStringList> optionalList(const Json &value)
-{
-    if (!value.is_array())
-        return std::nullopt;
-    QStringList list;
-    for (const Json &item : value)
-        list.append(textOf(item));
-    return list;
-}
-
 } // namespace paddock::cases

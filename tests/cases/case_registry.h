@@ -4,10 +4,9 @@
 
 #include "core/base/json.h"
 
-#include <QStringList>
+#include <QString>
 
 #include <functional>
-#include <optional>
 
 namespace paddock::cases {
 
@@ -39,9 +38,5 @@ QString mismatch(const Json &expect, const Json &actual, const QString &path = Q
 QString strictMismatch(const Json &expect, const Json &actual, const QString &path = QStringLiteral("$"));
 /// Replaces {"parts":[{"text","times"}]} by the string it stands for, recursively.
 Json expandParts(const Json &value);
-
-/// A list of names as JSON, and back; no list: nothing.
-Json listOf(const QStringList &names);
-std::optional<QStringList> optionalList(const Json &value);
 
 } // namespace paddock::cases

@@ -68,18 +68,18 @@ Verdict containerArgv(const Json &c)
     run.image = text(in, "image");
     run.hardening = *hardening;
     const QStringList argv = containerRunCommand(run);
-    return compare(expect, Json{{"argv", listOf(boolOf(in, "ignore_label_args") ? withoutLabels(argv) : argv)}});
+    return compare(expect, Json{{"argv", namesToJson(boolOf(in, "ignore_label_args") ? withoutLabels(argv) : argv)}});
 }
 
 Verdict containerMount(const Json &c)
 {
     const Json &in = c.at("input");
-    return compareValue(c, listOf(containerMountArguments(engineOf(in), {text(in, "host"), text(in, "container"), boolOf(in, "read_only")})));
+    return compareValue(c, namesToJson(containerMountArguments(engineOf(in), {text(in, "host"), text(in, "container"), boolOf(in, "read_only")})));
 }
 
 Verdict containerRedact(const Json &c)
 {
-    return compareValue(c, listOf(redactedCommand(stringsOf(memberOf(c.at("input"), "argv")))));
+    return compareValue(c, namesToJson(redactedCommand(stringsOf(memberOf(c.at("input"), "argv")))));
 }
 
 Verdict containerGone(const Json &c)

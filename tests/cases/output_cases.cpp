@@ -18,14 +18,6 @@ namespace paddock::cases::output_cases {
 
 namespace {
 
-Json listToJson(const QStringList &list)
-{
-    Json out = Json::array();
-    for (const QString &item : list)
-        out.push_back(toUtf8(item));
-    return out;
-}
-
 /// The whole member inside a chain, its configuration read as a file's would be.
 Verdict budgetDecide(const Json &testCase)
 {
@@ -93,7 +85,7 @@ Verdict elideSuperseded(const Json &testCase)
     QStringList ids;
     const MessageList sent =
         elideSupersededWrites(*messages, intOf(input, "min_chars"), int(intOf(input, "keep_recent")), &ids);
-    const Json actual{{"elided_call_ids", listToJson(ids)}, {"messages", messagesToJson(sent)}};
+    const Json actual{{"elided_call_ids", namesToJson(ids)}, {"messages", messagesToJson(sent)}};
     return verdictOf(strictMismatch(memberOf(testCase, "expect"), actual));
 }
 
@@ -103,9 +95,9 @@ Verdict synopsisKind(const Json &testCase)
     const OutputSynopsis synopsis = output_synopsis::of(stringOf(input, "content"), stringOf(input, "tool"));
     const Json actual{{"kind", toUtf8(synopsis.kind)},
                       {"title", toUtf8(synopsis.title)},
-                      {"summary", listToJson(synopsis.summary)},
-                      {"structure", listToJson(synopsis.structure)},
-                      {"notable", listToJson(synopsis.notable)},
+                      {"summary", namesToJson(synopsis.summary)},
+                      {"structure", namesToJson(synopsis.structure)},
+                      {"notable", namesToJson(synopsis.notable)},
                       {"sample", toUtf8(synopsis.sample)}};
     return verdictOf(mismatch(expandParts(memberOf(testCase, "expect")), actual));
 }

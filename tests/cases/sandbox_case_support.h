@@ -90,12 +90,7 @@ inline PathMap mapOf(const Json &input)
 
 inline QStringList stringsOf(const Json &list)
 {
-    QStringList strings;
-    if (list.is_array()) {
-        for (const Json &item : list)
-            strings << textOf(item);
-    }
-    return strings;
+    return namesFromJson(list).value_or(QStringList());
 }
 
 inline QMap<QString, QString> mapOfStrings(const Json &object)

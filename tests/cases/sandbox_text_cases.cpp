@@ -162,10 +162,7 @@ Verdict searchGlobTree(const Json &c)
     for (const QString &path : found->paths)
         paths << CaseTree::relative(path, root);
     paths.sort();
-    Json matches = Json::array();
-    for (const QString &path : std::as_const(paths))
-        matches.push_back(toUtf8(path));
-    return compareValue(c, Json{{"matches", matches}, {"truncated", found->truncated}});
+    return compareValue(c, Json{{"matches", namesToJson(paths)}, {"truncated", found->truncated}});
 }
 
 Verdict searchGrepTree(const Json &c)

@@ -51,7 +51,7 @@ Json skillToJson(const Skill &skill)
     return Json{{"name", toUtf8(skill.name)},
                 {"description", toUtf8(skill.description)},
                 {"license", skill.license ? toJson(*skill.license) : Json()},
-                {"allowed_tools", skill.allowedTools ? listOf(*skill.allowedTools) : Json()},
+                {"allowed_tools", skill.allowedTools ? namesToJson(*skill.allowedTools) : Json()},
                 {"secrets", secrets},
                 {"autonomous", skill.secretsAutonomous}};
 }
@@ -268,7 +268,7 @@ SkillOptions skillOptions(const test::SkillDisk &disk, const Json &input)
 {
     SkillOptions options;
     options.source = disk.store();
-    options.available = optionalList(memberOf(input, "available"));
+    options.available = namesFromJson(memberOf(input, "available"));
     options.ownerToken = ownToken;
     return options;
 }
